@@ -19,9 +19,9 @@ class SandboxError(AuditError):
     """The sandbox failed in a way that is not the fault of the patch that ran in it."""
 
 
-class EngineUnavailable(SandboxError):
+class EngineUnavailableError(SandboxError):
     """No Docker engine answers."""
 
 
-class ImageMissing(SandboxError):
+class ImageMissingError(SandboxError):
     """The image of an instance is neither here nor to be had."""

@@ -271,8 +271,9 @@ class Run:
     """One execution of one suite (the original tests or one bank entry) on one side.
 
     suite: `original` or the id of an augmented test; repeat counts from 0.
-    outcomes/messages/docstrings: as in ParsedLog; empty unless state is OK.
-    log: the gzip'ed log, relative to the run folder.
+    outcomes: as `ParsedLog.statuses`; empty unless state is OK. messages: test id -> its failure's
+        message. official: `resolved` by the official rules over the official reading of this log
+        (None: not graded). log: the name of the gzip'ed log in its run folder.
     """
 
     suite: str
@@ -282,8 +283,7 @@ class Run:
     exit_code: int | None = None
     outcomes: Mapping[str, TestStatus] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
-    docstrings: Mapping[str, str] = field(default_factory=dict)
-    official: Mapping[str, str] = field(default_factory=dict)
+    official: bool | None = None
     log: str = ""
     seconds: float = 0.0
 

@@ -1,0 +1,1 @@
+"""The instances of a benchmark and the bank of augmented tests."""

@@ -1,0 +1,1 @@
+"""Running one side of an instance in a sandbox: the protocol, Docker, local, and the scripts inside."""

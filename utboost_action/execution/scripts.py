@@ -1,0 +1,104 @@
+"""The shell scripts that run inside a sandbox. They hold no text from outside: patches and paths are files.
+
+All of them run in the tree, with `$UTBOOST_DIR` a folder outside it. Values that are set in (a commit id,
+a nonce) are checked to be hexadecimal first.
+"""
+
+from __future__ import annotations
+
+import re
+
+_HEX = re.compile(r"[0-9a-f]{8,64}")
+
+APPLY_NAMES = ("git apply", "git apply --3way", "git apply --reject", "patch --fuzz=5", "already applied")
+
+
+def apply_script(directory: str, nonce: str) -> str:
+    """Apply `candidate.patch` by the official chain (swebench 5) with a clean tree between the tries.
+
+    Prints `utboost NONCE base SHA` and `utboost NONCE applied NAME`; exits 0 when the patch is in,
+    9 when no command took it. Then puts the files of `revert.list` (NUL separated) back to the base,
+    with gold's own change to them (`gold.patch`) where there is one.
+    """
+    return f"""UTBOOST_DIR={directory}
+tell() {{ printf '\\nutboost {_hex(nonce)} %s\\n' "$*"; }}
+base=$(git rev-parse HEAD) || exit 8
+tell base "$base"
+patch_file="$UTBOOST_DIR/candidate.patch"
+clean() {{ git reset -q --hard "$base" && git clean -fdq; }}
+put_back() {{
+  while IFS= read -r -d '' path; do
+    rm -rf -- "$path"
+    git checkout -q "$base" -- "$path" 2>/dev/null
+    [ ! -s "$UTBOOST_DIR/gold.patch" ] || git apply --include="$path" "$UTBOOST_DIR/gold.patch"
+  done < "$UTBOOST_DIR/revert.list"
+}}
+won() {{ tell applied "$1"; put_back; exit 0; }}
+[ -s "$patch_file" ] || {{ put_back; exit 0; }}
+git apply --verbose "$patch_file" && won 'git apply'
+clean; git apply --verbose --3way "$patch_file" && won 'git apply --3way'
+clean; git apply --verbose --reject "$patch_file" && won 'git apply --reject'
+clean; patch --batch --forward --fuzz=5 -p1 -i "$patch_file" && won 'patch --fuzz=5'
+clean; git apply --check --reverse "$patch_file" && won 'already applied'
+clean
+exit 9
+"""
+
+
+def prepare_script(directory: str) -> str:
+    """Run the row's preparation, then record its environment and the tree that every test run starts from.
+
+    What the preparation exports is taken over by the later scripts; files that git ignores (compiled
+    modules, caches) are not part of the record and stay.
+    """
+    return f"""UTBOOST_DIR={directory}
+. "$UTBOOST_DIR/preparation.sh"
+{{ set +xeu; }} 2>/dev/null
+export -p > "$UTBOOST_DIR/environment"
+pwd > "$UTBOOST_DIR/folder"
+top=$(git rev-parse --show-toplevel) && cd "$top" || exit 8
+git_dir=$(git rev-parse --absolute-git-dir) || exit 8
+cp "$git_dir/index" "$UTBOOST_DIR/index" || exit 8
+GIT_INDEX_FILE="$UTBOOST_DIR/index" git add -A || exit 8
+"""
+
+
+def run_script(directory: str, base: str, nonce: str, *, reset: bool) -> str:
+    """Lay down `NONCE/test.patch` over clean test files and run `NONCE/tests.sh` in the prepared environment.
+
+    The files that the test patch names (`NONCE/paths.list`, NUL separated) are put back to the base
+    first, or removed when the base lacks them, whatever the candidate made of them. Prints
+    `utboost NONCE test patch does not apply` when it does not; exits with the test command's status.
+    """
+    reset_tree = """export GIT_INDEX_FILE="$UTBOOST_DIR/index"
+git checkout-index -f -a -q && git clean -fdq || fail 'the tree cannot be reset'
+unset GIT_INDEX_FILE"""
+    return f"""UTBOOST_DIR={directory}
+fail() {{ printf '\\nutboost {_hex(nonce)} %s\\n' "$1"; exit 8; }}
+. "$UTBOOST_DIR/environment" 2>/dev/null
+top=$(git rev-parse --show-toplevel) && cd "$top" || fail 'the tree is no repository any more'
+{reset_tree if reset else ":"}
+run="$UTBOOST_DIR/{_hex(nonce)}"
+while IFS= read -r -d '' path; do
+  if git cat-file -e "{_hex(base)}:$path" 2>/dev/null; then
+    git checkout -q {_hex(base)} -- "$path" || fail 'a test file cannot be put back'
+  else
+    rm -rf -- "$path"
+  fi
+done < "$run/paths.list"
+[ ! -s "$run/test.patch" ] || git apply --check "$run/test.patch" || fail 'test patch does not apply'
+cd "$(cat "$UTBOOST_DIR/folder")" || fail 'the work folder is gone'
+exec bash "$run/tests.sh"
+"""
+
+
+def nul_list(paths: tuple[str, ...]) -> bytes:
+    """Paths for `read -d ''`: UTF-8, each ended by NUL; what is not inside the tree is left out."""
+    inside = [path for path in paths if not path.startswith("/") and ".." not in path.split("/")]
+    return b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in inside if "\0" not in path)
+
+
+def _hex(value: str) -> str:
+    if not _HEX.fullmatch(value):
+        raise ValueError(f"not hexadecimal: {value!r}")
+    return value
