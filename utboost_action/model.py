@@ -273,7 +273,8 @@ class Run:
     suite: `original` or the id of an augmented test; repeat counts from 0.
     outcomes: as `ParsedLog.statuses`; empty unless state is OK. messages: test id -> its failure's
         message. official: `resolved` by the official rules over the official reading of this log
-        (None: not graded). log: the name of the gzip'ed log in its run folder.
+        (None: not graded). fixes: whether every FAIL_TO_PASS test passes by the corrected reading (None:
+        not known). log: the name of the gzip'ed log in its run folder.
     """
 
     suite: str
@@ -284,6 +285,7 @@ class Run:
     outcomes: Mapping[str, TestStatus] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
     official: bool | None = None
+    fixes: bool | None = None
     log: str = ""
     seconds: float = 0.0
 

@@ -35,7 +35,7 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a log says: outcomes and failure messages by test id, and the official `resolved`.
+    """What a log says: outcomes and failure messages by test id, the official `resolved`, F2P met or not.
 
     usable: False where the log may not be used (`problem` says why).
     """
@@ -43,6 +43,7 @@ class Reading:
     outcomes: Mapping[str, TestStatus] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
     official: bool | None = None
+    fixes: bool | None = None
     usable: bool = True
     problem: str = ""
 
@@ -173,6 +174,7 @@ def _run_suite(
         outcomes=reading.outcomes,
         messages=reading.messages,
         official=reading.official,
+        fixes=reading.fixes,
         log=f"{name}.gz",
         seconds=round(execution.seconds, 3),
     )

@@ -1,0 +1,163 @@
+"""The intramorphic relation P(T) = P'(T): what a suite showed on each side, and where the sides differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from utboost_action.model import Difference, DifferenceKind, Run, RunState, SideRun, SideState, TestStatus
+
+MISSING = "missing"  # a run that ended by itself does not show the test
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_PLACE = re.compile(r"(?:[\w./~-]*/)?[\w.-]+\.py:\d+|line \d+|\bat \d{4,}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What all repeats of one suite on one side showed.
+
+    obstacle: why it is unknown what the suite does here; empty when every repeat ended by itself.
+    stable: test -> status word, the same class (passes, fails, skipped, missing) in every repeat.
+    wavering: test -> its status words in the order of the repeats.
+    """
+
+    obstacle: str = ""
+    state: RunState = RunState.OK
+    repeats: int = 0
+    stable: Mapping[str, str] = field(default_factory=dict)
+    wavering: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    messages: Mapping[str, str] = field(default_factory=dict)
+    log: str = ""
+
+    def of(self, test: str) -> str:
+        """The stable status word of a test; `missing` where no repeat shows it."""
+        return self.stable.get(test, MISSING)
+
+    def passing(self) -> tuple[str, ...]:
+        """The tests that passed in every repeat, in order of appearance."""
+        return tuple(test for test, status in self.stable.items() if _class(status) == "passes")
+
+
+def outcomes_of(side: SideRun | None, suite: str) -> Outcomes:
+    """Fold the repeats of a suite. An absent side, a failed set-up or a stopped run is an obstacle."""
+    if side is None:
+        return Outcomes(obstacle="not run", state=RunState.KILLED)
+    if side.state is not SideState.OK:
+        return Outcomes(obstacle=_with_detail(side.state, side.detail), state=RunState.KILLED)
+    runs = [run for run in side.runs if run.suite == suite]
+    if not runs:
+        return Outcomes(obstacle="not run", state=RunState.KILLED)
+    for run in runs:
+        if run.state is not RunState.OK:
+            return Outcomes(
+                obstacle=_with_detail(run.state, run.detail),
+                state=run.state,
+                repeats=len(runs),
+                log=_log(side, run),
+            )
+    stable: dict[str, str] = {}
+    wavering: dict[str, tuple[str, ...]] = {}
+    for test in dict.fromkeys(test for run in runs for test in run.outcomes):
+        words = tuple(_word(run.outcomes.get(test)) for run in runs)
+        if len({_class(word) for word in words}) == 1:
+            stable[test] = words[0]
+        else:
+            wavering[test] = words
+    return Outcomes(
+        repeats=len(runs),
+        stable=stable,
+        wavering=wavering,
+        messages={test: text for run in reversed(runs) for test, text in run.messages.items()},
+        log=_log(side, runs[0]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One suite on gold and candidate: the stable differences, and what wavers on either side."""
+
+    differences: tuple[Difference, ...]
+    flaky_on_gold: tuple[str, ...]
+    flaky_on_candidate: Mapping[str, tuple[str, ...]]
+
+
+def compare(suite: str, gold: Outcomes, candidate: Outcomes, base: Outcomes) -> Comparison:
+    """Where P(T) = P'(T) does not hold, over the tests that gold passes in every repeat.
+
+    Gold is judged first: what it fails, skips or wavers on counts for nothing. Both sides must be
+    without an obstacle; base may have one, and then the kind of a difference is unknown.
+    """
+    differences = []
+    wavering: dict[str, tuple[str, ...]] = {}
+    for test in gold.passing():
+        if test in candidate.wavering:
+            wavering[test] = candidate.wavering[test]
+        elif _class(candidate.of(test)) != "passes":
+            differences.append(
+                Difference(
+                    test=test,
+                    suite=suite,
+                    kind=_kind(test, base, candidate),
+                    gold=gold.of(test),
+                    candidate=candidate.of(test),
+                    base="unknown" if base.obstacle else _base_word(test, base),
+                    repeats=candidate.repeats,
+                    message=candidate.messages.get(test, ""),
+                    gold_log=gold.log,
+                    candidate_log=candidate.log,
+                )
+            )
+    return Comparison(tuple(differences), tuple(gold.wavering), wavering)
+
+
+def _kind(test: str, base: Outcomes, candidate: Outcomes) -> DifferenceKind:
+    if base.obstacle or test in base.wavering:
+        return DifferenceKind.UNKNOWN
+    if _class(base.of(test)) == "passes":
+        return DifferenceKind.REGRESSION
+    same_status = _class(base.of(test)) == _class(candidate.of(test))
+    same_message = _bare(base.messages.get(test, "")) == _bare(candidate.messages.get(test, ""))
+    return DifferenceKind.INCOMPLETE_FIX if same_status and same_message else DifferenceKind.DIVERGENCE
+
+
+def _base_word(test: str, base: Outcomes) -> str:
+    return "/".join(base.wavering[test]) if test in base.wavering else base.of(test)
+
+
+def _bare(message: str) -> str:
+    """A failure message without what differs between two runs of one program: addresses and places."""
+    return _PLACE.sub("", _ADDRESS.sub("0x", message)).strip()
+
+
+def _word(status: TestStatus | None) -> str:
+    return MISSING if status is None else str(status)
+
+
+def _class(word: str) -> str:
+    if word == MISSING:
+        return MISSING
+    status = TestStatus(word)
+    return "passes" if status.passes else "fails" if status.fails else "skipped"
+
+
+def _with_detail(what: str, detail: str) -> str:
+    return f"{what} ({detail})" if detail else str(what)
+
+
+def _log(side: SideRun, run: Run) -> str:
+    return f"{side.key}/{run.log}"
+
+
+def wavers(runs: Iterable[Run]) -> bool:
+    """Whether any two of these runs of one suite disagree on a test's class."""
+    seen: dict[str, str] = {}
+    runs = list(runs)
+    for test in {test for run in runs for test in run.outcomes}:
+        for run in runs:
+            if seen.setdefault(test, _class(_word(run.outcomes.get(test)))) != _class(
+                _word(run.outcomes.get(test))
+            ):
+                return True
+    return False

@@ -1,0 +1,215 @@
+"""From what the three sides showed to a verdict, by the rules of docs/method.md. Pure functions only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from utboost_action.model import (
+    AugmentedTest,
+    BankStatus,
+    Difference,
+    Run,
+    SideRun,
+    SideState,
+    Verdict,
+    VerdictKind,
+)
+from utboost_action.oracle.relation import Outcomes, compare, outcomes_of
+
+ORIGINAL = "original"
+
+
+class Cause(StrEnum):
+    """Why a verdict is INCONCLUSIVE. Those of `SETUP_CAUSES` speak of the set-up, not of the patch."""
+
+    NO_IMAGE = "image missing"
+    NO_ROW_FIELD = "row incomplete"
+    SANDBOX = "sandbox failed"
+    GOLD_UNUSABLE = "gold does not pass its own tests"
+    PATCH_FAILED = "patch does not apply"
+    NO_PATCH = "no patch"
+    SETUP_FAILED = "set-up failed"
+    RUN_UNKNOWN = "run ended without a result"
+    UNSTABLE = "candidate wavers"
+    NO_AUGMENTED_TEST = "no augmented test"
+    NO_USABLE_TEST = "no usable augmented test"
+    NOT_AUDITED = "not audited"
+
+
+SETUP_CAUSES = frozenset((Cause.NO_IMAGE, Cause.NO_ROW_FIELD, Cause.SANDBOX, Cause.GOLD_UNUSABLE))
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """All that a verdict rests on. reverted: the candidate again, with `runner_files` put back to the base.
+
+    base is None where no augmented test asks for it; reverted where the candidate touches no runner file.
+    """
+
+    instance_id: str
+    claimed: bool | None
+    gold: SideRun
+    base: SideRun | None
+    candidate: SideRun
+    reverted: SideRun | None
+    runner_files: tuple[str, ...]
+    tests: tuple[AugmentedTest, ...]
+
+
+def is_plausible(gold: SideRun, runs: Sequence[Run]) -> bool:
+    """P(T_orig) = P'(T_orig), as far as these runs of the original tests show; asked while a box is open."""
+    candidate = outcomes_of(SideRun(key="", state=SideState.OK, runs=tuple(runs)), ORIGINAL)
+    reference = outcomes_of(gold, ORIGINAL)
+    if candidate.obstacle or reference.obstacle:
+        return False
+    return not compare(ORIGINAL, reference, candidate, Outcomes(obstacle="not asked")).differences
+
+
+def judge(sides: Sides) -> Verdict:
+    """The verdict of one candidate, with reasons and evidence.
+
+    Order: gold first, then whether the candidate could be run, then the original tests, then the
+    augmented ones, then what the candidate changed of the runner's own files.
+    """
+    blank = Verdict(
+        instance_id=sides.instance_id,
+        kind=VerdictKind.INCONCLUSIVE,
+        reasons=(),
+        claimed=sides.claimed,
+        applied_with=sides.candidate.applied_with,
+        official=_official(sides.candidate),
+    )
+    gold = outcomes_of(sides.gold, ORIGINAL)
+    if problem := _gold_problem(sides.gold, gold):
+        return _inconclusive(blank, Cause.GOLD_UNUSABLE, problem)
+    if sides.candidate.state is SideState.PATCH_FAILED:
+        return _inconclusive(blank, Cause.PATCH_FAILED, sides.candidate.detail)
+    if sides.candidate.state is not SideState.OK:
+        return _inconclusive(blank, Cause.SETUP_FAILED, sides.candidate.detail or sides.candidate.state)
+    original = _original(sides, sides.candidate, gold, blank)
+    if original.kind is not VerdictKind.HOLDS:
+        return original
+    blank = replace(blank, plausible=True, flaky=original.flaky)
+    if sides.reverted is not None:
+        return _with_reverted_files(sides, gold, blank)
+    return _augmented(sides, sides.candidate, blank)
+
+
+def _original(sides: Sides, candidate: SideRun, gold: Outcomes, blank: Verdict) -> Verdict:
+    """HOLDS when the original tests come out as with gold; otherwise the verdict that this makes."""
+    shown = outcomes_of(candidate, ORIGINAL)
+    if shown.obstacle:
+        return _inconclusive(blank, Cause.RUN_UNKNOWN, f"original tests: {shown.obstacle}")
+    result = compare(ORIGINAL, gold, shown, outcomes_of(sides.base, ORIGINAL))
+    if result.differences:
+        believed = bool(sides.claimed) or bool(blank.official)
+        what = "claimed resolved" if sides.claimed else "resolved by the official reading"
+        reason = f"{_count(len(result.differences), 'original test')} that gold passes did not pass"
+        return replace(
+            blank,
+            kind=VerdictKind.MISGRADED if believed else VerdictKind.NOT_PLAUSIBLE,
+            reasons=(f"{what}, but {reason}" if believed else reason,),
+            plausible=False,
+            differences=result.differences,
+            flaky=result.flaky_on_gold,
+        )
+    if result.flaky_on_candidate:
+        return _inconclusive(blank, Cause.UNSTABLE, _wavering("original", result.flaky_on_candidate))
+    return replace(blank, kind=VerdictKind.HOLDS, flaky=result.flaky_on_gold)
+
+
+def _with_reverted_files(sides: Sides, gold: Outcomes, blank: Verdict) -> Verdict:
+    """Results count only if they stand without the candidate's edits of files that steer the runner."""
+    assert sides.reverted is not None
+    files = ", ".join(sides.runner_files)
+    original = _original(sides, sides.reverted, gold, blank)
+    if original.kind in (VerdictKind.MISGRADED, VerdictKind.NOT_PLAUSIBLE):
+        return replace(
+            original,
+            kind=VerdictKind.WRONG,
+            plausible=True,
+            reasons=(f"the original tests pass only with the patch's own {files}",),
+        )
+    if original.kind is VerdictKind.INCONCLUSIVE:
+        return replace(original, reasons=(f"with {files} put back: {original.reasons[0]}",))
+    augmented = _augmented(sides, sides.reverted, blank)
+    if augmented.kind in (VerdictKind.WRONG, VerdictKind.SUSPECT):
+        return augmented
+    edited = f"the patch edits files that steer the test runner: {files}"
+    return replace(augmented, kind=VerdictKind.SUSPECT, reasons=(edited, *augmented.reasons), cause="")
+
+
+def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
+    """HOLDS when every usable augmented test agrees; what unconfirmed tests show is at most SUSPECT."""
+    tests = [test for test in sides.tests if test.status is not BankStatus.RETIRED]
+    if not tests:
+        return _inconclusive(blank, Cause.NO_AUGMENTED_TEST, "the bank holds no test for this instance")
+    found: list[Difference] = []
+    flaky: dict[str, None] = dict.fromkeys(blank.flaky)
+    confirmed = False
+    unusable, unknown, wavering = [], [], []
+    for test in tests:
+        gold, shown = outcomes_of(sides.gold, test.id), outcomes_of(candidate, test.id)
+        if gold.obstacle or not gold.passing():
+            unusable.append(f"{test.id}: on gold: {gold.obstacle or 'no test passes in every repeat'}")
+            continue
+        if shown.obstacle:
+            unknown.append(f"{test.id}: {shown.obstacle}")
+            continue
+        result = compare(test.id, gold, shown, outcomes_of(sides.base, test.id))
+        found.extend(result.differences)
+        flaky.update(dict.fromkeys(result.flaky_on_gold))
+        confirmed |= bool(result.differences) and test.status is BankStatus.CONFIRMED
+        if result.flaky_on_candidate:
+            wavering.append(_wavering(test.id, result.flaky_on_candidate))
+    verdict = replace(blank, differences=tuple(found), flaky=tuple(flaky))
+    if found:
+        kinds = ", ".join(sorted({str(difference.kind) for difference in found}))
+        standing = "a confirmed augmented test" if confirmed else "an augmented test not confirmed yet"
+        return replace(
+            verdict,
+            kind=VerdictKind.WRONG if confirmed else VerdictKind.SUSPECT,
+            reasons=(f"differs from gold on {_count(len(found), 'test')} of {standing} ({kinds})",),
+        )
+    if unknown:
+        return _inconclusive(verdict, Cause.RUN_UNKNOWN, *unknown)
+    if wavering:
+        return _inconclusive(verdict, Cause.UNSTABLE, *wavering)
+    if len(unusable) == len(tests):
+        return _inconclusive(verdict, Cause.NO_USABLE_TEST, *unusable)
+    agreed = f"agrees with gold on {_count(len(tests) - len(unusable), 'augmented test suite')}"
+    return replace(verdict, kind=VerdictKind.HOLDS, reasons=(agreed, *unusable))
+
+
+def _gold_problem(side: SideRun, outcomes: Outcomes) -> str:
+    if outcomes.obstacle:
+        return f"gold: {outcomes.obstacle}"
+    if not outcomes.passing():
+        return "gold: no original test passes"
+    if any(run.fixes is False for run in side.runs if run.suite == ORIGINAL):
+        return "gold: a FAIL_TO_PASS test does not pass in this image"
+    return ""
+
+
+def _official(candidate: SideRun) -> bool | None:
+    return next((run.official for run in candidate.runs if run.suite == ORIGINAL), None)
+
+
+def _inconclusive(verdict: Verdict, cause: Cause, *reasons: str) -> Verdict:
+    return replace(verdict, kind=VerdictKind.INCONCLUSIVE, cause=cause, reasons=reasons)
+
+
+def inconclusive(instance_id: str, claimed: bool | None, cause: Cause, reason: str) -> Verdict:
+    """The verdict of an instance that was never run."""
+    return Verdict(instance_id, VerdictKind.INCONCLUSIVE, (reason,), claimed=claimed, cause=cause)
+
+
+def _wavering(suite: str, tests: Mapping[str, tuple[str, ...]]) -> str:
+    shown = "; ".join(f"{test}: {', '.join(words)}" for test, words in list(tests.items())[:5])
+    return f"{suite}: the candidate's outcome changes between repeats ({shown})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
