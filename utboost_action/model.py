@@ -378,3 +378,25 @@ class Verdict:
     flaky: tuple[str, ...] = ()
     applied_with: str = ""
     cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The result of an audit.
+
+    verdicts: one for each instance that was asked for and has a prediction, in the benchmark's order.
+    total: the size of the split, split_ids its instances. notes: what a reader must know to judge the
+    figures (rows that could not be read, fields that a rule filled in, a sandbox that isolates nothing).
+    problem: why the audit stopped before its end, empty when it did not.
+    """
+
+    submission: Submission
+    benchmark: str
+    total: int
+    split_ids: frozenset[str]
+    verdicts: tuple[Verdict, ...]
+    tests: Mapping[str, tuple[AugmentedTest, ...]]
+    sandbox: str
+    repeats: int
+    notes: tuple[str, ...] = ()
+    problem: str = ""

@@ -20,19 +20,18 @@ def with_final_newline(patch: str) -> str:
 def normalised(patch: str) -> str:
     """The patch without what does not change its effect, so that equal patches run once.
 
-    Line ends become LF, `index` lines and text behind the second `@@` go, trailing blank lines go.
-    Lines inside hunks are kept to the letter.
+    `index` lines, the text behind a hunk's second `@@` and blank lines at the end go; lines inside
+    hunks and line ends (a CRLF patch applies elsewhere than an LF one) are kept to the letter.
     """
-    kept: list[str] = []
+    kept: list[tuple[bool, str]] = []
     for is_header, line in _lines(patch):
         if is_header and line.startswith("index "):
             continue
-        if is_header and (match := _HUNK.match(line)):
-            line = match.group(0)
-        kept.append(line)
-    while kept and not kept[-1].strip():
+        match = _HUNK.match(line) if is_header else None
+        kept.append((is_header, match.group(0) if match else line))
+    while kept and kept[-1][0] and not kept[-1][1].strip():
         kept.pop()
-    return "".join(line + "\n" for line in kept)
+    return "".join(line + "\n" for _is_header, line in kept)
 
 
 def touched_paths(patch: str) -> tuple[str, ...]:
@@ -48,6 +47,18 @@ def touched_paths(patch: str) -> tuple[str, ...]:
         for path in _header_paths(line):
             if path and path != "/dev/null":
                 found.setdefault(path)
+    return tuple(found)
+
+
+def created_paths(patch: str) -> tuple[str, ...]:
+    """The paths that a patch creates (`--- /dev/null`), in order, each once."""
+    found: dict[str, None] = {}
+    old = ""
+    for is_header, line in _lines(patch):
+        if is_header and line.startswith("--- "):
+            old = line[4:].split("\t")[0].strip()
+        elif is_header and line.startswith("+++ ") and old == "/dev/null":
+            found.setdefault(_header_paths(line)[0])
     return tuple(found)
 
 
@@ -77,7 +88,7 @@ def _lines(patch: str) -> list[tuple[bool, str]]:
     """(is it outside a hunk body, line without its end) for each line."""
     result: list[tuple[bool, str]] = []
     old = new = 0
-    for line in patch.replace("\r\n", "\n").split("\n"):
+    for line in patch.split("\n"):
         if old > 0 or new > 0:
             result.append((False, line))
             if line.startswith("+"):

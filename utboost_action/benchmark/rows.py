@@ -30,12 +30,19 @@ class Benchmark:
     """The rows of one split, by instance id in file order.
 
     unreadable: row name -> what is wrong with it; such a row is left out, the others are not.
+    repeated: ids that occur more than once; the first row counts.
     """
 
     source: str
     split: str | None
     instances: Mapping[str, Instance]
     unreadable: Mapping[str, str]
+    repeated: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """The size of the split: every row counts, also one that cannot be used."""
+        return len(self.instances) + len(self.unreadable)
 
 
 def read_benchmark(
@@ -51,6 +58,29 @@ def read_benchmark(
 
     Raises InputError when there is no such file, when it cannot be read, or when no row is usable.
     """
+    instances: dict[str, Instance] = {}
+    unreadable: dict[str, str] = {}
+    repeated: dict[str, None] = {}
+    for number, row in enumerate(read_raw_rows(source, hub_download=hub_download), 1):
+        name = str(row.get("instance_id") or f"row {number}")
+        try:
+            instance = instance_from_row(row, parser_for_repo=parser_for_repo)
+        except ValueError as problem:
+            unreadable[name] = str(problem)
+            continue
+        if instance.instance_id in instances:
+            repeated[name] = None
+            continue
+        instances[instance.instance_id] = instance
+    if not instances:
+        first = next(iter(unreadable.items()), None)
+        why = f"{first[0]}: {first[1]}" if first else "it holds no row"
+        raise InputError(f"benchmark {source!r}: no usable row ({why})")
+    return Benchmark(source, _split_of(source), instances, unreadable, tuple(repeated))
+
+
+def read_raw_rows(source: str, *, hub_download: HubDownload | None = None) -> list[Row]:
+    """The rows of a source as they are. Raises InputError when there is no such source or it is no data."""
     path = Path(source)
     if path.exists():
         files = _data_files(path)
@@ -62,24 +92,7 @@ def read_benchmark(
             f"benchmark {source!r}: no such file, and no hub name; give a .json, .jsonl or .parquet file, "
             f"an alias ({', '.join(HUB_ALIASES)}) or OWNER/NAME"
         )
-    instances: dict[str, Instance] = {}
-    unreadable: dict[str, str] = {}
-    for number, row in enumerate((row for file in files for row in _rows_of(file)), 1):
-        name = str(row.get("instance_id") or f"row {number}")
-        try:
-            instance = instance_from_row(row, parser_for_repo=parser_for_repo)
-        except ValueError as problem:
-            unreadable[name] = str(problem)
-            continue
-        if instance.instance_id in instances:
-            unreadable[f"{name} (row {number})"] = "the id occurs twice; the first row counts"
-            continue
-        instances[instance.instance_id] = instance
-    if not instances:
-        first = next(iter(unreadable.items()), None)
-        why = f"{first[0]}: {first[1]}" if first else "it holds no row"
-        raise InputError(f"benchmark {source!r}: no usable row ({why})")
-    return Benchmark(source=source, split=_split_of(source), instances=instances, unreadable=unreadable)
+    return [row for file in files for row in _rows_of(file)]
 
 
 def instance_from_row(row: Row, *, parser_for_repo: Callable[[str], str | None]) -> Instance:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from utboost_action.eval_script import EvalScript
 from utboost_action.execution import scripts
-from utboost_action.execution.eval_script import EvalScript
 from utboost_action.execution.protocol import Box, Execution
 from utboost_action.model import Run, RunState, SideRun, SideState, TestStatus
 from utboost_action.patches import touched_paths, with_final_newline

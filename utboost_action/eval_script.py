@@ -18,6 +18,7 @@ from utboost_action.patches import touched_paths, with_final_newline
 
 START = ">>>>> Start Test Output"
 END = ">>>>> End Test Output"
+OFFICIAL_DELIMITER = "EOF_114329324912"
 _APPLY = re.compile(r"^git apply -v - <<\s*'?(?P<delimiter>\w+)'?\s*$")
 _NON_TEST_SUFFIXES = frozenset(
     (".json", ".png", ".csv", ".txt", ".md", ".jpg", ".jpeg", ".pkl", ".yml", ".yaml", ".toml")
@@ -73,6 +74,28 @@ class EvalScript:
             f": '{END} {nonce}'",
             *self.after,
             "{ exit $UTBOOST_STATUS; } 2>/dev/null",
+        ]
+        return "".join(line + "\n" for line in lines)
+
+    def official_text(self, test_patch: str, directives: tuple[str, ...], paths: tuple[str, ...]) -> str:
+        """The row's script for another test patch, as an official row holds it: bare markers.
+
+        directives: what the test command names in addition; paths: what both checkouts restore in addition.
+        """
+        more = "".join(f" {shlex.quote(path)}" for path in paths)
+        command = list(self.test_command)
+        command[-1] = " ".join([command[-1].rstrip(), *map(shlex.quote, directives)])
+        lines = [
+            *self.preparation,
+            *(line.rstrip() + more for line in self.checkout),
+            f"git apply -v - <<'{OFFICIAL_DELIMITER}'",
+            *with_final_newline(test_patch).split("\n")[:-1],
+            OFFICIAL_DELIMITER,
+            *self.before,
+            f": '{START}'",
+            *command,
+            f": '{END}'",
+            *(line.rstrip() + more if line.startswith("git checkout ") else line for line in self.after),
         ]
         return "".join(line + "\n" for line in lines)
 

@@ -1,0 +1,5 @@
+"""`python -m utboost_action`."""
+
+from utboost_action.cli import main
+
+main()

@@ -1,0 +1,78 @@
+"""Benchmark rows with the bank's tests in them, for the official harness to run as they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from utboost_action.benchmark.bank import Bank
+from utboost_action.benchmark.rows import Row, test_names
+from utboost_action.errors import InputError
+from utboost_action.eval_script import parse_eval_script
+from utboost_action.model import AugmentedTest, BankStatus, TestMode
+from utboost_action.patches import created_paths, touched_paths, with_final_newline
+
+_ADDED_DEFINITION = re.compile(r"^[+ ]\s*(?:async\s+)?def (\w+)\(")
+_DOCSTRING = re.compile(r'^[+ ]\s*[rRuU]?(?:"""|\'\'\'|"|\')(.*)$')
+
+
+def augmented_rows(rows: Iterable[Row], bank: Bank) -> list[dict[str, object]]:
+    """The rows of the instances that the bank has a test for, strengthened by the first that replaces.
+
+    test_patch, FAIL_TO_PASS (the row's own names and the test's targets) and eval_script change; all
+    other columns stay. Retired tests are left out. Raises InputError for a row without eval_script.
+    """
+    result = []
+    for row in rows:
+        tests = [t for t in bank.get(str(row.get("instance_id")), ()) if t.status is not BankStatus.RETIRED]
+        if tests:
+            chosen = next((test for test in tests if test.mode is TestMode.REPLACES), tests[0])
+            result.append(_augmented(row, chosen))
+    return result
+
+
+def _augmented(row: Row, test: AugmentedTest) -> dict[str, object]:
+    script_text, official_patch = row.get("eval_script"), str(row.get("test_patch", ""))
+    if not isinstance(script_text, str) or not script_text:
+        raise InputError(f"row {test.instance_id}: it lacks eval_script, which the official harness runs")
+    on_top = test.mode is TestMode.EXTENDS
+    patch = with_final_newline(official_patch) + test.patch if on_top else test.patch
+    script = parse_eval_script(script_text)
+    known = set(touched_paths(official_patch)) | set(created_paths(patch))
+    new_paths = tuple(path for path in touched_paths(patch) if path not in known)
+    names = _official_names(test.targets, patch, str(row.get("log_parser") or row.get("repo")))
+    fail_to_pass = list(dict.fromkeys([*test_names(row, "FAIL_TO_PASS"), *names]))
+    pass_to_pass = [name for name in test_names(row, "PASS_TO_PASS") if name not in fail_to_pass]
+    changed: Mapping[str, object] = {
+        "test_patch": patch,
+        "FAIL_TO_PASS": json.dumps(fail_to_pass),
+        "PASS_TO_PASS": json.dumps(pass_to_pass),
+        "eval_script": script.official_text(
+            patch, script.new_directives(str(row.get("repo")), patch), new_paths
+        ),
+    }
+    return {**row, **changed}
+
+
+def _official_names(targets: Sequence[str], patch: str, parser: str) -> list[str]:
+    """Targets as the official parser prints them: a django test with a docstring goes by its first line."""
+    if "django" not in parser:
+        return list(targets)
+    docstrings = _docstrings(patch)
+    return [docstrings.get(target.split(" (")[0], target) for target in targets]
+
+
+def _docstrings(patch: str) -> dict[str, str]:
+    """Function name -> first docstring line, for the functions whose first lines the patch shows."""
+    found: dict[str, str] = {}
+    lines = patch.split("\n")
+    for number, line in enumerate(lines[:-1]):
+        definition = _ADDED_DEFINITION.match(line)
+        opened = _DOCSTRING.match(lines[number + 1]) if definition else None
+        if definition and opened:
+            text = opened.group(1).strip()
+            if not text and number + 2 < len(lines):  # unittest strips the docstring before it splits it
+                text = lines[number + 2][1:].strip()
+            found[definition.group(1)] = re.sub(r'("""|\'\'\'|"|\')$', "", text).strip()
+    return found

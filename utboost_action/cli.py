@@ -1,0 +1,75 @@
+"""The command line. Each command reads its options into values and calls one function of the project."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from utboost_action import __version__
+from utboost_action.commands import audit, bank, intake, logs
+from utboost_action.errors import AuditError
+from utboost_action.report.escaping import printable
+
+app = typer.Typer(
+    name="utboost-action",
+    help="Audit coding-agent submissions: re-read their logs, replay their patches under stronger tests.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("audit")(audit.audit_command)
+app.command("inspect")(intake.inspect_command)
+app.command("parse")(logs.parse_command)
+app.command("regrade")(logs.regrade_command)
+app.command("demo")(audit.demo_command)
+app.add_typer(bank.app, name="bank")
+
+_debug = False
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"utboost-action {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _global_options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    global _debug
+    _debug = debug
+
+
+def main() -> None:
+    """The entry point: errors become one line on stderr and the exit code of their class."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        app(standalone_mode=True)
+    except AuditError as problem:
+        if _debug:
+            raise
+        print(f"utboost-action: {' '.join(printable(str(problem)).split())}", file=sys.stderr)  # noqa: T201
+        sys.exit(problem.exit_code)
+    except KeyboardInterrupt:
+        print("utboost-action: stopped by the user", file=sys.stderr)  # noqa: T201
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""`audit` and `demo`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import rich.console
+import rich.progress
+import typer
+
+from utboost_action import session
+from utboost_action.audit import Progress
+from utboost_action.errors import InputError
+from utboost_action.model import Verdict
+from utboost_action.report.escaping import printable
+from utboost_action.report.render import plain
+from utboost_action.settings import FailOn, SandboxKind, Settings
+
+_DEMO = Path(__file__).resolve().parents[2] / "examples"
+
+
+def audit_command(
+    submission: Annotated[Path, typer.Argument(help="A submission folder or a predictions file.")],
+    benchmark: Annotated[
+        str,
+        typer.Option(help="Rows: a .json, .jsonl or .parquet file, lite, verified, ..., or a hub name."),
+    ],
+    bank: Annotated[
+        Path | None, typer.Option(help="Augmented tests: a bank folder or the published file.")
+    ] = None,
+    instances: Annotated[str, typer.Option(help="Only these instance ids, separated by commas.")] = "",
+    out: Annotated[Path, typer.Option(help="Where reports and runs go.")] = Settings.out,
+    sandbox: Annotated[
+        SandboxKind, typer.Option(help="docker; local isolates nothing: for trusted patches only.")
+    ] = SandboxKind.DOCKER,
+    trees: Annotated[Path | None, typer.Option(help="Prepared trees of the local sandbox.")] = None,
+    image_template: Annotated[
+        str | None, typer.Option(help="Image name with {instance_id}, in place of the rows' images.")
+    ] = None,
+    pull: Annotated[bool, typer.Option(help="Pull images that are not here.")] = True,
+    remove_images: Annotated[bool, typer.Option(help="Remove each image after its last use.")] = False,
+    repeats: Annotated[int, typer.Option(help="Runs of every suite on gold and candidate.")] = (
+        Settings.repeats
+    ),
+    timeout: Annotated[float, typer.Option(help="Seconds for each script in a sandbox.")] = Settings.timeout,
+    jobs: Annotated[int, typer.Option(help="Instances at a time.")] = Settings.jobs,
+    resume: Annotated[bool, typer.Option(help="Go on from what an earlier run in --out finished.")] = True,
+    cache: Annotated[
+        Path | None, typer.Option(help="Gold and base runs, shared by audits (default: the user's cache).")
+    ] = None,
+    fail_on: Annotated[FailOn, typer.Option(help="Verdicts that end the audit with exit code 3.")] = (
+        FailOn.NEVER
+    ),
+    template: Annotated[Path | None, typer.Option(help="A folder with your own report.md.j2.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
+) -> None:
+    """Say which resolved patches stop agreeing with the gold patch when the tests get stronger.
+
+    Exit codes: 0 done; 1 the audit could not be done; 2 wrong usage or input; 3 --fail-on was met.
+    """
+    settings = Settings(
+        submission=submission,
+        benchmark=benchmark,
+        bank=bank,
+        instances=tuple(part.strip() for part in instances.split(",") if part.strip()),
+        out=out,
+        sandbox=sandbox,
+        trees=trees,
+        image_template=image_template,
+        pull=pull,
+        remove_images=remove_images,
+        repeats=repeats,
+        timeout=timeout,
+        jobs=jobs,
+        resume=resume,
+        cache=cache,
+        fail_on=fail_on,
+        template=template,
+    )
+    raise typer.Exit(_audit(settings, as_json=as_json))
+
+
+def demo_command(
+    out: Annotated[Path, typer.Option(help="Where reports and runs go.")] = Path("utboost-out/demo"),
+) -> None:
+    """Audit the example submission with the local sandbox and show the report: no Docker, no key."""
+    if not _DEMO.is_dir():
+        raise InputError(f"the examples are not beside the package ({_DEMO}); run the demo from a checkout")
+    benchmark = _DEMO / "benchmark"
+    settings = Settings(
+        submission=_DEMO / "leaderboard" / "evaluation" / "demo" / "20260101_example_agent",
+        benchmark=str(benchmark / "rows.jsonl"),
+        bank=benchmark / "bank",
+        out=out,
+        sandbox=SandboxKind.LOCAL,
+        trees=benchmark / "trees",
+        jobs=min(4, os.cpu_count() or 1),
+        cache=out / "cache",
+        resume=False,
+    )
+    raise typer.Exit(_audit(settings, as_json=False))
+
+
+def _audit(settings: Settings, *, as_json: bool) -> int:
+    prepared = session.prepare(settings)
+    with _progress(len(prepared.tasks)) as progress:
+        outcome = session.run(prepared, progress)
+    if as_json:
+        typer.echo(json.dumps(outcome.document, indent=1, sort_keys=True, ensure_ascii=True))
+    else:
+        typer.echo(plain(outcome.document, "summary.txt.j2"))
+        typer.echo(f"report: {outcome.report}")
+    if outcome.audit.problem:
+        typer.echo(f"utboost-action: {printable(outcome.audit.problem)}", err=True)
+    return outcome.exit_code
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Progress]:
+    """A bar on a terminal, a line for each instance elsewhere; both on stderr."""
+    if not sys.stderr.isatty():
+        done = 0
+
+        def line(verdict: Verdict) -> None:
+            nonlocal done
+            done += 1
+            typer.echo(f"[{done}/{total}] {printable(verdict.instance_id)} {verdict.kind}", err=True)
+
+        yield line
+        return
+    console = rich.console.Console(stderr=True)
+    with rich.progress.Progress(console=console, transient=True) as bar:
+        task = bar.add_task("auditing", total=total)
+
+        def advance(verdict: Verdict) -> None:
+            bar.update(task, advance=1, description=f"{verdict.instance_id} {verdict.kind}"[:60])
+
+        yield advance

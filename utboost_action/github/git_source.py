@@ -1,0 +1,160 @@
+"""A pull request as git data: two commits without blobs, their difference, and one batch of what is wanted.
+
+Nothing is ever checked out, so links, attributes, filters, hooks and LFS have no chance to act. Measured
+figures are in docs/github.md.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from utboost_action.github.git import Git
+from utboost_action.github.payload import is_sha
+from utboost_action.github.problems import GitHubError, Obstacle, SupersededError
+from utboost_action.github.retry import Patience
+from utboost_action.github.source import REGULAR_MODES, Change, ChangeKind, TreeEntry
+
+_BASE, _HEAD = "refs/audit/base", "refs/audit/head"
+_KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.DELETED}
+_BATCH = ("--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin")
+
+Sizes = Callable[[str], Mapping[str, int]]
+"""From a tree's id to the sizes (bytes) of all blobs below it, by blob id; raises GitHubError."""
+
+
+class GitSource:
+    """Implements `source.Source` over a partial, shallow fetch into an empty repository.
+
+    base_sha: what the changes are counted from (the merge base). sizes: asked before any blob is
+    fetched; None: sizes are known only afterwards, and git's own byte limit is the only one before.
+    """
+
+    def __init__(
+        self,
+        git: Git,
+        number: int,
+        head_sha: str,
+        base_sha: str,
+        *,
+        sizes: Sizes | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        self._git = git
+        self._number = number
+        self._head = head_sha
+        self._base = base_sha
+        self._sizes = sizes
+        self._patience = patience or Patience()
+
+    def fetch(self) -> None:
+        """Fetch both commits and their trees. Raises SupersededError when the head has moved on."""
+        self._git.init(partial=True)
+        self._online(
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--recurse-submodules=no",
+            "--depth=1",
+            "--filter=blob:none",
+            "origin",
+            f"+{self._base}:{_BASE}",
+            f"+refs/pull/{self._number}/head:{_HEAD}",
+        )
+        found = self._git.run("rev-parse", "--verify", _HEAD, offline=True).decode().strip()
+        if found != self._head:
+            raise SupersededError(self._number, self._head, found)
+
+    def changes(self) -> Sequence[Change]:
+        """Every path that differs between the merge base and the head; no limit, no blob."""
+        output = self._git.run(
+            "diff-tree", "-r", "--no-renames", "--raw", "-z", "--no-abbrev", _BASE, _HEAD, offline=True
+        )
+        fields = output.split(b"\0")
+        found = [
+            Change(_text(path), _KINDS.get(_text(state.rsplit(b" ", 1)[-1]), ChangeKind.MODIFIED))
+            for state, path in zip(fields[0::2], fields[1::2], strict=False)
+        ]
+        return sorted(found, key=lambda change: change.path)
+
+    def known_files(self) -> Collection[str]:
+        """Every file of the head in the top-level folders that the pull request touches."""
+        tops = sorted({change.path.partition("/")[0] for change in self.changes() if "/" in change.path})
+        found: set[str] = set()
+        for start in range(0, len(tops), 100):
+            found.update(entry.path for entry in self._ls_tree(*tops[start : start + 100]))
+        return found
+
+    def listing(self, folder: str) -> Sequence[TreeEntry]:
+        """The entries below a folder, with sizes as far as `sizes` knows them."""
+        entries = self._ls_tree(f"{folder}/")
+        if self._sizes is None or not entries:
+            return entries
+        sizes = self._sizes(self._tree_id(folder))
+        return [
+            TreeEntry(entry.path, entry.mode, entry.object_id, sizes.get(entry.object_id))
+            for entry in entries
+        ]
+
+    def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
+        """Contents by one batched fetch and one `cat-file --batch`. A blob that GitHub withholds is an error."""
+        wanted: dict[str, list[TreeEntry]] = {}
+        for entry in entries:
+            if entry.mode in REGULAR_MODES:
+                wanted.setdefault(entry.object_id, []).append(entry)
+        if not wanted:
+            return
+        ids = "".join(f"{object_id}\n" for object_id in wanted).encode()
+        self._online("fetch", "--quiet", *_BATCH, "origin", stdin=ids)
+        with tempfile.TemporaryFile() as output:
+            self._git.run_to(output, "cat-file", "--batch", "--buffer", stdin=ids, offline=True)
+            output.seek(0)
+            for object_id, named in wanted.items():
+                head = output.readline().split()
+                if len(head) != 3 or head[0].decode() != object_id or head[1] != b"blob":
+                    raise GitHubError(
+                        Obstacle.UNEXPECTED, f"GitHub did not deliver the content of {ascii(named[0].path)}"
+                    )
+                data = output.read(int(head[2]))
+                output.read(1)
+                for entry in named:
+                    yield entry, data
+
+    def _ls_tree(self, *paths: str) -> list[TreeEntry]:
+        output = self._git.run("ls-tree", "-r", "-z", "--full-tree", _HEAD, "--", *paths, offline=True)
+        entries: list[TreeEntry] = []
+        for line in output.split(b"\0"):
+            if line:
+                facts, _, path = line.partition(b"\t")
+                mode, _kind, object_id = facts.decode("ascii").split(" ")
+                entries.append(TreeEntry(_text(path), mode, object_id))
+        return entries
+
+    def _tree_id(self, folder: str) -> str:
+        found = self._git.run("rev-parse", "--verify", f"{_HEAD}:{folder}", offline=True).decode().strip()
+        if not is_sha(found):
+            raise GitHubError(Obstacle.UNEXPECTED, f"no tree at {ascii(folder)} of the head")
+        return found
+
+    def _online(self, *arguments: str, stdin: bytes = b"") -> None:
+        """One command that talks to the remote, again after passing faults."""
+        for attempt in range(self._patience.attempts):
+            try:
+                self._git.run(*arguments, stdin=stdin)
+            except GitHubError as problem:
+                passing = problem.obstacle in (
+                    Obstacle.SERVER_FAULT,
+                    Obstacle.UNREACHABLE,
+                    Obstacle.RATE_LIMITED,
+                )
+                if not passing or attempt == self._patience.attempts - 1:
+                    raise
+                wait = 60.0 if problem.obstacle is Obstacle.RATE_LIMITED else 2.0**attempt
+                self._patience.wait(wait, f"git {arguments[0]}: {problem.obstacle}")
+            else:
+                return
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")

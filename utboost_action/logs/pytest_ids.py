@@ -1,0 +1,131 @@
+"""Where a pytest id ends in a line: brackets, spaces, reasons and text glued to it."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+
+_REASON = b" - "
+_CANDIDATES = 400
+# What interpreters write to standard error without a line end before it.
+_GLUED = (b"Exception ignored in", b"Traceback (most recent call last)", b"Fatal Python error", b"sys:1: ")
+_FOLDED = re.compile(rb"\[(\d{1,9})\] (.*)", re.S)
+_PLACE = re.compile(rb":\d{1,9}: |: ")
+_FILE = re.compile(rb"[^\s:]{1,1000}\.\w{1,8}|[^\s:]{1,1000}/[^\s:]{0,1000}")
+
+
+def normal(raw: bytes) -> bytes:
+    """Bring an id of pytest < 4 into today's form: `C::()::test` is `C::test`."""
+    return raw.replace(b"::()::", b"::").removesuffix(b"::()")
+
+
+def is_id(raw: bytes) -> bool:
+    """Whether `raw` is a test's id: a path, `::`, names without blanks, and perhaps [parameters]."""
+    path, colons, rest = raw.partition(b"::")
+    if not colons or not path or not rest or rest.startswith(b":"):
+        return False
+    name, bracket, _ = rest.partition(b"[")
+    if bracket and not raw.endswith(b"]"):
+        return False
+    return not _blank(path) and not _blank(name) and bool(name)
+
+
+def is_loose_id(raw: bytes) -> bool:
+    """Whether `raw` may be an id whose path or name holds blanks (text files, custom items)."""
+    path, colons, rest = raw.partition(b"::")
+    return bool(colons and path.strip() == path and path and rest.strip() == rest and rest)
+
+
+def is_file(raw: bytes) -> bool:
+    """Whether `raw` names a file or folder (what a collection error names)."""
+    return _FILE.fullmatch(raw) is not None
+
+
+def _blank(raw: bytes) -> bool:
+    return len(raw.split(None, 1)) > 1 or raw[:1].isspace() or raw[-1:].isspace()
+
+
+def with_reason(rest: bytes, known: KnownIds) -> tuple[bytes, bytes]:
+    """Split `id - reason` into both. The id ends where its brackets balance; known ids decide first.
+
+    Returns (b"", rest) where no id (and no file) stands at the start.
+    """
+    depth, start, tries = 0, 0, 0
+    fallback: int | None = None
+    place = rest.find(_REASON)
+    found: int | None = None
+    while place >= 0 and tries < _CANDIDATES:
+        depth += rest.count(b"[", start, place) - rest.count(b"]", start, place)
+        head = rest[:place]
+        if known and head in known:
+            return head, rest[place + 3 :]
+        if found is None and (b"[" not in head or head.endswith(b"]")) and (is_id(head) or is_file(head)):
+            if depth == 0:
+                found = place
+                if not known:
+                    break
+            elif fallback is None:
+                fallback = place
+        start = place
+        place, tries = rest.find(_REASON, place + 3), tries + 1
+    if known and rest in known:
+        return rest, b""
+    if found is None and is_id(rest):
+        return rest, b""
+    if found is None:
+        found = fallback
+    if found is not None:
+        return rest[:found], rest[found + 3 :]
+    return (rest, b"") if is_file(rest) else (b"", rest)
+
+
+def unglued(rest: bytes, known: KnownIds) -> bytes:
+    """Return the id at the start of a line to which other text is glued, b"" where that is unknown."""
+    prefix = known.longest_prefix(rest) if known else b""
+    if prefix:
+        return prefix
+    for opener in _GLUED:
+        place = rest.find(opener)
+        if place > 0 and is_id(rest[:place]):
+            return rest[:place]
+    return b""
+
+
+def folded(rest: bytes) -> tuple[bytes, int, bytes] | None:
+    """Read `[n] path:line: reason`: the place, n and the reason."""
+    match = _FOLDED.fullmatch(rest)
+    if match is None:
+        return None
+    place = _PLACE.search(match[2])
+    if place is None:
+        return match[2], int(match[1]), b""
+    line = place[0].rstrip(b" ").rstrip(b":")
+    return match[2][: place.start()] + line, int(match[1]), match[2][place.end() :]
+
+
+class KnownIds:
+    """The ids that a caller knows, for membership and for the longest one that begins a text."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._set = frozenset(normal(name.encode("utf-8", "surrogatepass")) for name in ids)
+        self._sorted = sorted(self._set)
+
+    def __bool__(self) -> bool:
+        return bool(self._set)
+
+    def __contains__(self, raw: bytes) -> bool:
+        return raw in self._set
+
+    def longest_prefix(self, text: bytes) -> bytes:
+        """Return the longest known id that `text` starts with, b"" if there is none."""
+        while text:
+            index = bisect_right(self._sorted, text)
+            if index == 0:
+                return b""
+            before = self._sorted[index - 1]
+            if text.startswith(before):
+                return before
+            text = os.path.commonprefix([text, before])
+        return b""

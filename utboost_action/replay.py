@@ -1,0 +1,255 @@
+"""One instance of an audit: gold, base and candidate from the store or the sandbox, then the verdict.
+
+This joins the benchmark's row, the sandbox, the log readers and the oracle for a single instance;
+`audit.py` does it for a submission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from utboost_action import __version__
+from utboost_action.benchmark.rows import require_for_replay
+from utboost_action.errors import ImageMissingError, InputError, SandboxError
+from utboost_action.eval_script import EvalScript, parse_eval_script
+from utboost_action.execution.protocol import Sandbox
+from utboost_action.execution.side import ORIGINAL, Reading, SidePlan, Suite, run_side
+from utboost_action.execution.store import RunStore
+from utboost_action.grading import grade_corrected, grade_official
+from utboost_action.leaderboard.integrity import runner_configuration
+from utboost_action.logs import read_log
+from utboost_action.logs.official import official_report_map
+from utboost_action.model import (
+    AugmentedTest,
+    BankStatus,
+    Instance,
+    Prediction,
+    PredictionClass,
+    Run,
+    SideRun,
+    TestMode,
+    Verdict,
+)
+from utboost_action.oracle.relation import outcomes_of
+from utboost_action.oracle.verdicts import Cause, Sides, inconclusive, is_plausible, judge
+from utboost_action.patches import normalised, touched_paths, with_final_newline
+from utboost_action.storage import content_key
+
+
+class Interrupted(Exception):  # noqa: N818 (no fault: the user stopped the audit)
+    """The audit was stopped while this instance ran; nothing of it is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One instance to audit: what was submitted for it, what is claimed, and the bank's tests."""
+
+    instance: Instance
+    prediction: Prediction
+    claimed: bool | None
+    tests: tuple[AugmentedTest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """How instances are run. image_template: with `{instance_id}`, in place of the rows' images.
+
+    trusted: the store of gold and base runs, shared by all audits; submitted: that of this audit, which
+    takes over what it uses of the other.
+    stopping: whether the audit is being stopped; what ends then proves nothing.
+    """
+
+    sandbox: Sandbox
+    trusted: RunStore
+    submitted: RunStore
+    repeats: int
+    timeout: float
+    image_template: str | None = None
+    stopping: Callable[[], bool] = lambda: False
+
+    def verdict(self, task: Task) -> Verdict:
+        """Run what is missing of a task and judge it. Raises Interrupted when the audit is stopped."""
+        instance = task.instance
+        if problem := _not_runnable(task, template=self.image_template is not None):
+            return inconclusive(instance.instance_id, task.claimed, *problem)
+        try:
+            return self._judged(task)
+        except ImageMissingError as problem:
+            return inconclusive(instance.instance_id, task.claimed, Cause.NO_IMAGE, str(problem))
+        except InputError as problem:
+            return inconclusive(instance.instance_id, task.claimed, Cause.NO_ROW_FIELD, str(problem))
+        except SandboxError as problem:
+            if self.stopping():
+                raise Interrupted from None
+            return inconclusive(instance.instance_id, task.claimed, Cause.SANDBOX, str(problem))
+
+    def image(self, instance: Instance) -> str:
+        """The image that an instance runs in."""
+        if self.image_template is None:
+            return instance.image or ""
+        return self.image_template.replace("{instance_id}", instance.instance_id.lower())
+
+    def _judged(self, task: Task) -> Verdict:
+        instance = task.instance
+        script = parse_eval_script(instance.eval_script or "")
+        tests = tuple(test for test in task.tests if test.status is not BankStatus.RETIRED)
+        plans = _Plans(self, instance, script, _suites(instance, script, tests))
+        gold = self._side(plans.gold(), instance, self.trusted)
+        base = None
+        if tests and not outcomes_of(gold, ORIGINAL).obstacle:
+            base = self._side(plans.base(), instance, self.trusted)
+
+        def go_on(runs: Sequence[Run]) -> bool:
+            return is_plausible(gold, runs)
+
+        candidate = self._side(plans.candidate(task.prediction.patch), instance, self.submitted, go_on)
+        files = tuple(sorted(runner_configuration(touched_paths(task.prediction.patch))))
+        reverted = None
+        if files and go_on([run for run in candidate.runs if run.suite == ORIGINAL]):
+            plan = plans.reverted(task.prediction.patch, files)
+            reverted = self._side(plan, instance, self.submitted, go_on)
+        return judge(
+            Sides(
+                instance_id=instance.instance_id,
+                claimed=task.claimed,
+                gold=gold,
+                base=base,
+                candidate=candidate,
+                reverted=reverted,
+                runner_files=files,
+                tests=tests,
+            )
+        )
+
+    def _side(
+        self,
+        plan: SidePlan,
+        instance: Instance,
+        store: RunStore,
+        go_on: Callable[[Sequence[Run]], bool] = lambda _runs: True,
+    ) -> SideRun:
+        if (known := self.submitted.find(plan.key)) is not None:
+            return known
+        work = store.begin(plan.key)
+        try:
+            with self.sandbox.box(self.image(instance)) as box:
+                side = run_side(box, plan, work, read=_reader(instance), go_on=go_on)
+            if self.stopping():
+                raise Interrupted
+            store.finish(work, side)
+        except BaseException:
+            store.drop(work)
+            raise
+        return self.submitted.find(plan.key) or side
+
+
+class _Plans:
+    """The plans of one instance; everything that decides what a run shows is in their keys."""
+
+    def __init__(
+        self, replay: Replay, instance: Instance, script: EvalScript, suites: tuple[Suite, ...]
+    ) -> None:
+        self._replay = replay
+        self._script = script
+        self._suites = suites
+        self._gold_patch = instance.patch
+        self._common = {
+            "tool": __version__,
+            "image": replay.sandbox.image_id(replay.image(instance)),
+            "script": instance.eval_script,
+            "parser": instance.log_parser,
+            "lists": [instance.fail_to_pass, instance.pass_to_pass, instance.fail_only],
+            "suites": [[suite.name, suite.test_patch, suite.directives] for suite in suites],
+            "timeout": replay.timeout,
+        }
+
+    def gold(self) -> SidePlan:
+        return self._plan(self._gold_patch, self._replay.repeats)
+
+    def base(self) -> SidePlan:
+        """Base runs once: it tells only the kind of a difference."""
+        return self._plan("", 1)
+
+    def candidate(self, patch: str) -> SidePlan:
+        return self._plan(patch, self._replay.repeats)
+
+    def reverted(self, patch: str, files: tuple[str, ...]) -> SidePlan:
+        return self._plan(patch, self._replay.repeats, files)
+
+    def _plan(self, patch: str, repeats: int, revert: tuple[str, ...] = ()) -> SidePlan:
+        gold_patch = self._gold_patch if revert else ""
+        decides = {"patch": normalised(patch), "repeats": repeats, "revert": [revert, gold_patch]}
+        key = content_key(self._common | decides)
+        return SidePlan(key, patch, self._script, self._suites, repeats, revert, gold_patch)
+
+
+def _suites(instance: Instance, script: EvalScript, tests: tuple[AugmentedTest, ...]) -> tuple[Suite, ...]:
+    """The original test patch, then each augmented test's: alone, or on top of it where it extends."""
+    suites = [Suite(ORIGINAL, instance.test_patch)]
+    for test in tests:
+        on_top = test.mode is TestMode.EXTENDS
+        patch = with_final_newline(instance.test_patch) + test.patch if on_top else test.patch
+        suites.append(Suite(test.id, patch, script.new_directives(instance.repo, patch)))
+    return tuple(suites)
+
+
+def _not_runnable(task: Task, *, template: bool) -> tuple[Cause, str] | None:
+    row = replace(task.instance, image="template") if template else task.instance
+    if field := require_for_replay(row):
+        return Cause.NO_ROW_FIELD, f"the benchmark row lacks {field}, which a replay needs"
+    kind = task.prediction.kind
+    if kind is PredictionClass.MISSING_KEY:
+        return Cause.NO_PATCH, f"{task.prediction.where}: the prediction has no model_patch"
+    if kind is PredictionClass.CORRUPT:
+        detail = task.prediction.detail or "git cannot read it"
+        return Cause.PATCH_FAILED, f"{task.prediction.where}: malformed patch: {detail}"
+    return None
+
+
+def _reader(instance: Instance) -> Callable[[bytes, str, int | None], Reading]:
+    """Read one of our own logs both ways: what happened, and what the official harness would say."""
+    parser = instance.log_parser or ""
+
+    def read(data: bytes, nonce: str, exit_code: int | None) -> Reading:
+        parsed = read_log(data, parser, nonce=nonce)
+        official = official_report_map(_as_official(data, nonce, exit_code), parser)
+        grade = grade_official(
+            official.statuses,
+            instance.fail_to_pass,
+            instance.pass_to_pass,
+            fail_only=instance.fail_only,
+            refused=official.refused,
+        )
+        listed = grade_corrected(parsed, instance, official=official.statuses).tests
+        fixes = [test.passes for test in listed if test.name in instance.fail_to_pass]
+        messages = {test: spot.message for test, spot in parsed.evidence.items() if spot.message}
+        seen = (*parsed.statuses.values(), *parsed.events.values())
+        usable, problem = True, ""
+        if parsed.statuses and exit_code and not any(status.fails for status in seen):
+            usable, problem = False, f"exit code {exit_code}, but the log shows no failure"
+        elif parsed.statuses and not parsed.gradable:
+            usable, problem = False, "; ".join(parsed.warnings) or "the log may not be used for a grade"
+        return Reading(
+            outcomes=parsed.statuses,
+            messages=messages,
+            official=grade.resolved,
+            fixes=_all_met(fixes),
+            usable=usable,
+            problem=problem,
+        )
+
+    return read
+
+
+def _all_met(passes: list[bool | None]) -> bool | None:
+    """True when every listed test passes, False when one fails or none is known to pass."""
+    if False in passes or (passes and True not in passes):
+        return False
+    return True if passes and None not in passes else None
+
+
+def _as_official(data: bytes, nonce: str, exit_code: int | None) -> bytes:
+    """Our log as swebench 5 would have written it: bare markers, and the exit code behind the End marker."""
+    bare = data.replace(f" {nonce}'".encode(), b"'")
+    return bare + f"\n>>>>> Test Exit Code: {exit_code}\n".encode()

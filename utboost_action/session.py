@@ -1,0 +1,192 @@
+"""From checked settings to the files of a finished audit: effects are made here, once, and passed down."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from utboost_action.audit import Progress, audit, plan_tasks
+from utboost_action.benchmark.bank import Bank, read_bank
+from utboost_action.benchmark.rows import Benchmark, read_benchmark
+from utboost_action.errors import InputError
+from utboost_action.execution import docker_sandbox
+from utboost_action.execution.docker_sandbox import DockerSandbox
+from utboost_action.execution.local_sandbox import LocalSandbox
+from utboost_action.execution.protocol import Limits, Sandbox
+from utboost_action.execution.store import RunStore
+from utboost_action.leaderboard import read_submission
+from utboost_action.logs import parser_for_repo
+from utboost_action.model import Audit, Submission, VerdictKind
+from utboost_action.regrade import doubts_about, regrade_log
+from utboost_action.replay import Replay, Task
+from utboost_action.report.document import badge_document, rates, report_document
+from utboost_action.report.evidence import ReproduceCommand
+from utboost_action.report.render import Detail, render, render_within
+from utboost_action.settings import FailOn, SandboxKind, Settings, default_cache
+from utboost_action.storage import canonical_json, write_atomically
+
+SUMMARY_BYTES = 1_000_000  # a job summary larger than 1 MiB is dropped whole
+_MAX_LOG = 256 << 20  # bytes of one submitted log that a regrade reads
+_FAILS = {
+    FailOn.NEVER: frozenset[VerdictKind](),
+    FailOn.WRONG: frozenset((VerdictKind.WRONG,)),
+    FailOn.MISGRADED: frozenset((VerdictKind.WRONG, VerdictKind.MISGRADED)),
+    FailOn.SUSPECT: frozenset((VerdictKind.WRONG, VerdictKind.MISGRADED, VerdictKind.SUSPECT)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What an audit needs, read and checked before anything is run."""
+
+    settings: Settings
+    benchmark: Benchmark
+    submission: Submission
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished (or stopped) audit: its value, its document and the files written."""
+
+    audit: Audit
+    document: dict[str, object]
+    report: Path
+    exit_code: int
+
+
+def prepare(settings: Settings) -> Session:
+    """Read benchmark, bank and submission. Raises InputError (or AuditError, when a hub is not reached)."""
+    settings.checked()
+    benchmark = read_benchmark(settings.benchmark, parser_for_repo=parser_for_repo)
+    bank: Bank = read_bank(settings.bank) if settings.bank else {}
+    submission = read_submission(
+        settings.submission, instances=benchmark.instances, split=benchmark.split or None
+    )
+    tasks = plan_tasks(submission, benchmark, bank, settings.instances)
+    if not tasks:
+        raise InputError(
+            f"submission {str(settings.submission)!r}: none of its {len(submission.predictions)} predictions "
+            f"is for an instance of {settings.benchmark!r}; give the benchmark that it was made for"
+        )
+    return Session(settings, benchmark, submission, tuple(tasks))
+
+
+def run(session: Session, progress: Progress = lambda _verdict: None) -> Outcome:
+    """Replay, judge and write `report.json`, `report.md`, `summary.md` and `badge.json` below `out`.
+
+    Raises EngineUnavailableError before anything starts.
+    """
+    settings = session.settings
+    stopping = threading.Event()
+    own = settings.out / "runs"
+    trusted = RunStore(settings.cache or default_cache())
+    with _sandbox(settings) as sandbox:
+        for store in (trusted, submitted := RunStore(own, trusted)):
+            store.folder.mkdir(parents=True, exist_ok=True)
+            store.remove_leftovers()
+        if not settings.resume:
+            submitted.clear()
+        replay = Replay(
+            sandbox=sandbox,
+            trusted=trusted,
+            submitted=submitted,
+            repeats=settings.repeats,
+            timeout=settings.timeout,
+            image_template=settings.image_template,
+            stopping=stopping.is_set,
+        )
+        result = audit(
+            session.submission,
+            session.benchmark,
+            session.tasks,
+            replay,
+            jobs=settings.jobs,
+            stopping=stopping,
+            progress=progress,
+            sandbox_name=str(settings.sandbox),
+        )
+    return _write(session, result)
+
+
+def _write(session: Session, result: Audit) -> Outcome:
+    settings = session.settings
+    document = report_document(result, reproduce_command(settings), regraded(session))
+    loader = jinja2.FileSystemLoader(settings.template) if settings.template else None
+    texts = {
+        "report.md": render(document, Detail.FULL, loader=loader),
+        "summary.md": render_within(document, SUMMARY_BYTES, loader=loader),
+        "report.json": canonical_json(document),
+        "badge.json": canonical_json(badge_document(rates(result), result.problem)),
+    }
+    for name, text in texts.items():
+        write_atomically(settings.out / name, text)
+    flagged = {verdict.kind for verdict in result.verdicts} & _FAILS[settings.fail_on]
+    exit_code = 1 if result.problem else 3 if flagged else 0
+    return Outcome(result, document, settings.out / "report.md", exit_code)
+
+
+def regraded(session: Session) -> dict[str, bool | None] | None:
+    """Resolved by the submission's own logs, corrected reading, for each task; None when it has no logs."""
+    submission = session.submission
+    if not submission.logs:
+        return None
+    result: dict[str, bool | None] = {}
+    for task in session.tasks:
+        instance_id = task.instance.instance_id
+        path = submission.logs.get(instance_id)
+        data = read_submitted_log(path) if path else None
+        with contextlib.suppress(InputError):  # a row whose log no reader knows stays unknown
+            grade = regrade_log(
+                task.instance,
+                data,
+                claimed=task.claimed,
+                prediction=task.prediction,
+                doubts=doubts_about(instance_id, submission.findings),
+            )
+            result[instance_id] = grade.corrected.resolved
+    return result
+
+
+def read_submitted_log(path: Path) -> bytes | None:
+    """A submitted log, or None when it is too large to be one or cannot be read."""
+    try:
+        return path.read_bytes() if path.stat().st_size <= _MAX_LOG else None
+    except OSError:
+        return None
+
+
+def reproduce_command(settings: Settings) -> ReproduceCommand:
+    """The command line that made these settings, for the reader of a flag."""
+    extra: list[str] = []
+    if settings.trees:
+        extra += ["--trees", str(settings.trees)]
+    if settings.image_template:
+        extra += ["--image-template", settings.image_template]
+    if settings.repeats != Settings.repeats:
+        extra += ["--repeats", str(settings.repeats)]
+    bank = str(settings.bank) if settings.bank else ""
+    return ReproduceCommand(
+        str(settings.submission), settings.benchmark, bank, str(settings.sandbox), tuple(extra)
+    )
+
+
+@contextlib.contextmanager
+def _sandbox(settings: Settings) -> Iterator[Sandbox]:
+    limits = Limits(timeout=settings.timeout)
+    if settings.sandbox is SandboxKind.LOCAL:
+        assert settings.trees is not None
+        yield LocalSandbox(settings.trees, limits)
+        return
+    client = docker_sandbox.connect()
+    try:
+        sandbox = DockerSandbox(client, limits, pull=settings.pull, remove_images=settings.remove_images)
+        sandbox.remove_leftovers()
+        yield sandbox
+    finally:
+        client.close()
