@@ -109,7 +109,7 @@ class Replay:
         if files and go_on([run for run in candidate.runs if run.suite == ORIGINAL]):
             plan = plans.reverted(task.prediction.patch, files)
             reverted = self._side(plan, instance, self.submitted, go_on)
-        return judge(
+        verdict = judge(
             Sides(
                 instance_id=instance.instance_id,
                 claimed=task.claimed,
@@ -121,6 +121,7 @@ class Replay:
                 tests=tests,
             )
         )
+        return _with_place(verdict, task.prediction)
 
     def _side(
         self,
@@ -198,13 +199,17 @@ def _not_runnable(task: Task, *, template: bool) -> tuple[Cause, str] | None:
     row = replace(task.instance, image="template") if template else task.instance
     if field := require_for_replay(row):
         return Cause.NO_ROW_FIELD, f"the benchmark row lacks {field}, which a replay needs"
-    kind = task.prediction.kind
-    if kind is PredictionClass.MISSING_KEY:
+    if task.prediction.kind is PredictionClass.MISSING_KEY:
         return Cause.NO_PATCH, f"{task.prediction.where}: the prediction has no model_patch"
-    if kind is PredictionClass.CORRUPT:
-        detail = task.prediction.detail or "git cannot read it"
-        return Cause.PATCH_FAILED, f"{task.prediction.where}: malformed patch: {detail}"
     return None
+
+
+def _with_place(verdict: Verdict, prediction: Prediction) -> Verdict:
+    """For a patch that does not apply: where it stands in the submission, and what git says of it."""
+    if verdict.cause != Cause.PATCH_FAILED:
+        return verdict
+    malformed = f" (malformed: {prediction.detail})" if prediction.kind is PredictionClass.CORRUPT else ""
+    return replace(verdict, reasons=(f"{prediction.where}: {verdict.reasons[0]}{malformed}",))
 
 
 def _reader(instance: Instance) -> Callable[[bytes, str, int | None], Reading]:

@@ -66,7 +66,8 @@ class Window:
 class Location:
     """Where tests belong. fallbacks: the levels (files, places, lines) whose reply gave nothing.
 
-    windows: widened by the context lines, merged where they touch, in the order of the files.
+    windows: the chosen lines, then those that the official test patch adds, widened by the context
+    lines and merged where they touch.
     """
 
     files: tuple[str, ...]
@@ -90,7 +91,7 @@ def localise(scope: Scope, client: ModelClient, tally: Tally) -> Location:
     ranges = locate_lines(scope, places, client, tally) if places else ()
     if not ranges:
         fallbacks.append("lines")
-        ranges = _official_windows(scope) or tuple(Window(path, 1, 1) for path in files)
+    ranges = (*ranges, *_official_windows(scope)) or tuple(Window(path, 1, 1) for path in files)
     return Location(files, places, widened(ranges, scope.view, scope.context_lines), tuple(fallbacks))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+import codecs
 import io
 import re
 import tarfile
@@ -107,7 +108,7 @@ def _source(data: bytes) -> str:
         text = data.decode(encoding)
     except (SyntaxError, UnicodeDecodeError, LookupError) as problem:
         raise ValueError(f"undecodable: {problem}") from None
-    if encoding not in ("utf-8", "ascii") and not text.isascii():
+    if codecs.lookup(encoding).name not in ("utf-8", "ascii") and not text.isascii():
         raise ValueError(f"the encoding is {encoding}, and a diff is UTF-8")
     if "\r" in text:
         raise ValueError("the line ends are not LF")

@@ -52,6 +52,11 @@ def class_header(node: ast.ClassDef) -> str:
     return _text([bare]).removesuffix(" ...")
 
 
+def signature(node: ast.stmt) -> str:
+    """The header line of a function as one line of source, decorators left out; "" for anything else."""
+    return _text([_function(node, decorated=False)]).removesuffix(" ...") if isinstance(node, Function) else ""
+
+
 def _text(body: Sequence[ast.stmt]) -> str:
     module = ast.fix_missing_locations(ast.Module(list(body), []))
     return _ELLIPSIS_BODY.sub(": ...", re.sub(r"\n\n+", "\n", ast.unparse(module)))

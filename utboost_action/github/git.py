@@ -32,6 +32,12 @@ _PASSED_ON = (
     "ALL_PROXY",
 )
 _SIGNS: tuple[tuple[str, Obstacle], ...] = (
+    ("protected branch", Obstacle.MISSING_PERMISSION),
+    ("hook declined", Obstacle.MISSING_PERMISSION),
+    ("[rejected]", Obstacle.CONTENDED),
+    ("cannot lock ref", Obstacle.CONTENDED),
+    ("failed to update ref", Obstacle.CONTENDED),
+    ("incorrect old value", Obstacle.CONTENDED),
     ("couldn't find remote ref", Obstacle.NOT_FOUND),
     ("not our ref", Obstacle.NOT_FOUND),
     ("Repository not found", Obstacle.NOT_FOUND),
@@ -40,7 +46,6 @@ _SIGNS: tuple[tuple[str, Obstacle], ...] = (
     ("Authentication failed", Obstacle.BAD_CREDENTIALS),
     ("could not read Username", Obstacle.BAD_CREDENTIALS),
     ("error: 403", Obstacle.MISSING_PERMISSION),
-    ("protected branch", Obstacle.MISSING_PERMISSION),
     ("error: 429", Obstacle.RATE_LIMITED),
     ("error: 5", Obstacle.SERVER_FAULT),
     ("Could not resolve host", Obstacle.UNREACHABLE),

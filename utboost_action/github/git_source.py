@@ -6,10 +6,10 @@ figures are in docs/github.md.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from utboost_action.github.git import Git
+from utboost_action.github.git_objects import online, read_blobs
 from utboost_action.github.payload import is_sha
 from utboost_action.github.problems import GitHubError, Obstacle, SupersededError
 from utboost_action.github.retry import Patience
@@ -17,7 +17,6 @@ from utboost_action.github.source import REGULAR_MODES, Change, ChangeKind, Tree
 
 _BASE, _HEAD = "refs/audit/base", "refs/audit/head"
 _KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.DELETED}
-_BATCH = ("--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin")
 
 Sizes = Callable[[str], Mapping[str, int]]
 """From a tree's id to the sizes (bytes) of all blobs below it, by blob id; raises GitHubError."""
@@ -46,11 +45,14 @@ class GitSource:
         self._base = base_sha
         self._sizes = sizes
         self._patience = patience or Patience()
+        self._changes: tuple[Change, ...] | None = None
 
     def fetch(self) -> None:
         """Fetch both commits and their trees. Raises SupersededError when the head has moved on."""
         self._git.init(partial=True)
-        self._online(
+        online(
+            self._git,
+            self._patience,
             "fetch",
             "--quiet",
             "--no-tags",
@@ -68,6 +70,8 @@ class GitSource:
 
     def changes(self) -> Sequence[Change]:
         """Every path that differs between the merge base and the head; no limit, no blob."""
+        if self._changes is not None:
+            return self._changes
         output = self._git.run(
             "diff-tree", "-r", "--no-renames", "--raw", "-z", "--no-abbrev", _BASE, _HEAD, offline=True
         )
@@ -76,7 +80,8 @@ class GitSource:
             Change(_text(path), _KINDS.get(_text(state.rsplit(b" ", 1)[-1]), ChangeKind.MODIFIED))
             for state, path in zip(fields[0::2], fields[1::2], strict=False)
         ]
-        return sorted(found, key=lambda change: change.path)
+        self._changes = tuple(sorted(found, key=lambda change: change.path))
+        return self._changes
 
     def known_files(self) -> Collection[str]:
         """Every file of the head in the top-level folders that the pull request touches."""
@@ -98,28 +103,14 @@ class GitSource:
         ]
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
-        """Contents by one batched fetch and one `cat-file --batch`. A blob that GitHub withholds is an error."""
+        """Contents by one batched fetch and one `cat-file --batch`; a blob that is withheld is an error."""
         wanted: dict[str, list[TreeEntry]] = {}
         for entry in entries:
             if entry.mode in REGULAR_MODES:
                 wanted.setdefault(entry.object_id, []).append(entry)
-        if not wanted:
-            return
-        ids = "".join(f"{object_id}\n" for object_id in wanted).encode()
-        self._online("fetch", "--quiet", *_BATCH, "origin", stdin=ids)
-        with tempfile.TemporaryFile() as output:
-            self._git.run_to(output, "cat-file", "--batch", "--buffer", stdin=ids, offline=True)
-            output.seek(0)
-            for object_id, named in wanted.items():
-                head = output.readline().split()
-                if len(head) != 3 or head[0].decode() != object_id or head[1] != b"blob":
-                    raise GitHubError(
-                        Obstacle.UNEXPECTED, f"GitHub did not deliver the content of {ascii(named[0].path)}"
-                    )
-                data = output.read(int(head[2]))
-                output.read(1)
-                for entry in named:
-                    yield entry, data
+        for object_id, data in read_blobs(self._git, self._patience, list(wanted)):
+            for entry in wanted[object_id]:
+                yield entry, data
 
     def _ls_tree(self, *paths: str) -> list[TreeEntry]:
         output = self._git.run("ls-tree", "-r", "-z", "--full-tree", _HEAD, "--", *paths, offline=True)
@@ -134,26 +125,8 @@ class GitSource:
     def _tree_id(self, folder: str) -> str:
         found = self._git.run("rev-parse", "--verify", f"{_HEAD}:{folder}", offline=True).decode().strip()
         if not is_sha(found):
-            raise GitHubError(Obstacle.UNEXPECTED, f"no tree at {ascii(folder)} of the head")
+            raise GitHubError(Obstacle.UNEXPECTED, f"no tree at {folder!a} of the head")
         return found
-
-    def _online(self, *arguments: str, stdin: bytes = b"") -> None:
-        """One command that talks to the remote, again after passing faults."""
-        for attempt in range(self._patience.attempts):
-            try:
-                self._git.run(*arguments, stdin=stdin)
-            except GitHubError as problem:
-                passing = problem.obstacle in (
-                    Obstacle.SERVER_FAULT,
-                    Obstacle.UNREACHABLE,
-                    Obstacle.RATE_LIMITED,
-                )
-                if not passing or attempt == self._patience.attempts - 1:
-                    raise
-                wait = 60.0 if problem.obstacle is Obstacle.RATE_LIMITED else 2.0**attempt
-                self._patience.wait(wait, f"git {arguments[0]}: {problem.obstacle}")
-            else:
-                return
 
 
 def _text(raw: bytes) -> str:

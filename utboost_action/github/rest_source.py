@@ -44,7 +44,7 @@ def tree_entries(api: Api, repository: str, tree_id: str, prefix: str) -> list[T
 
 
 class RestSource:
-    """Implements `source.Source`. max_blobs: requests that the contents may cost (a token has 1,000 an hour)."""
+    """Implements `source.Source`; max_blobs: requests for contents (a token has 1,000 requests an hour)."""
 
     def __init__(self, api: Api, pull: PullRequest, *, max_blobs: int = 700) -> None:
         self._api = api
@@ -81,14 +81,12 @@ class RestSource:
         for part in folder.split("/"):
             children = self._children(tree_id)
             if part not in children:
-                raise GitHubError(
-                    Obstacle.NOT_FOUND, f"no folder {ascii(folder)} at {self._pull.head_sha[:12]}"
-                )
+                raise GitHubError(Obstacle.NOT_FOUND, f"no folder {folder!a} at {self._pull.head_sha[:12]}")
             tree_id = children[part]
         return tree_entries(self._api, self._pull.repository, tree_id, f"{folder}/")
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
-        """Contents, one request each. Raises GitHubError (TOO_LARGE) before the first when there are too many."""
+        """Contents, one request each. Raises GitHubError (TOO_LARGE), before the first, for too many."""
         wanted: dict[str, list[TreeEntry]] = {}
         for entry in entries:
             if entry.mode in REGULAR_MODES:
@@ -100,7 +98,7 @@ class RestSource:
                 f"{self._max_blobs:,} are made; allow the runner to use git",
             )
         for object_id, named in wanted.items():
-            with doing(f"read {ascii(named[0].path)}"):
+            with doing(f"read {named[0].path!a}"):
                 blob = self._api.repository(self._pull.repository).get_git_blob(object_id)
                 content = str(blob.content)
                 data = base64.b64decode(content) if blob.encoding == "base64" else content.encode()

@@ -113,11 +113,12 @@ def export(
     if len(folders) > limits.submissions:
         raise GitHubError(
             Obstacle.TOO_LARGE,
-            f"{len(folders)} submissions in one pull request, more than the {limits.submissions} allowed; split it",
+            f"{len(folders)} submissions in one pull request, more than the {limits.submissions} allowed; "
+            "split it",
         )
     plans = {folder: _Plan(folder, source.listing(folder), limits, names_only) for folder in folders}
     _check_whole(plans.values(), limits)
-    owner = {id(entry): plan for plan in plans.values() for entry in plan.wanted}
+    owner = {entry.path: plan for plan in plans.values() for entry in plan.wanted}
     for plan in plans.values():
         plan.make_folders(destination)
     total = 0
@@ -125,7 +126,7 @@ def export(
         total += len(data)
         if total > limits.bytes:
             raise _too_large(total, limits)
-        owner[id(entry)].write(entry, data, destination)
+        owner[entry.path].write(entry, data, destination)
     return tuple(plan.result(destination) for plan in plans.values())
 
 
@@ -205,7 +206,7 @@ def _any_below(folder: str, paths: Collection[str]) -> bool:
 
 
 def _unfit(entry: TreeEntry, inside: str, taken: set[str]) -> Finding | None:
-    """Why an entry is not written; `taken` collects paths and their folders, so that none stands in another."""
+    """Why an entry is not written; `taken` collects paths and folders, so that none takes another's place."""
     shown = ascii(inside)[1:-1][:120]
     if entry.mode == "120000":
         return Finding("link", "a link; not followed", where=shown)

@@ -14,22 +14,22 @@ from utboost_action.leaderboard.tree import SubmissionTree, TooLargeError
 
 MAX_LOG_BYTES = 64 * 1024 * 1024
 
-_START = re.compile(rb"\+ : '>>>>> Start Test Output'\r?$", re.MULTILINE)
-_END = re.compile(rb"\+ : '>>>>> End Test Output'\r?$", re.MULTILINE)
-_LOOSE_MARKER = re.compile(rb"(?<!\+ : ')>>>>> (?:Start|End) Test Output")
-_EXIT = re.compile(rb"^>>>>> Test Exit Code: (-?\d{1,6})\r?$", re.MULTILINE)
+_MARK = b">>>>> "
+_HARNESS = re.compile(rb">>>>> (Start|End) Test Output")
+_EXIT = re.compile(rb">>>>> Test Exit Code: (-?\d{1,6})\r?$")
 _PRED_APPLIED = re.compile(rb">>>>> Applied Patch \((?:pred|pred_minimal)\)")
-_CONDA = re.compile(
-    rb"Task Metadata:|>>>>> (?:Applied Patch \(|Patch Apply Failed; \(|Init (?:Succeeded|Failed))"
-)
+_CONDA = re.compile(rb">>>>> (?:Applied Patch \(|Patch Apply Failed; \(|Init (?:Succeeded|Failed))")
 _CONDA_END = re.compile(rb">>>>> (?:All Tests Passed|Some Tests Failed|Tests Timed Out|Tests Errored)")
+_CONDA_HEAD = b"Task Metadata:"
 _RAN = re.compile(
     rb"^Ran \d+ tests? in |tests finished: \d|^=+ .{0,200}\b\d+ (?:passed|failed|errors?|skipped)\b"
     rb"|^\d+ (?:passed|failed)\b.{0,200} in \d",
     re.MULTILINE,
 )
-_SUMMARY = re.compile(rb"^=+ short test summary info =+\r?$", re.MULTILINE)
+_SUMMARY = b" short test summary info "
 _VERDICT = re.compile(rb"^(PASSED|FAILED|ERROR) (\S{1,500})", re.MULTILINE)
+_TAIL = 64 * 1024
+_LONGEST_LINE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +65,55 @@ def log_facts(data: bytes) -> LogFacts:
     quoted = data[:1] == b'"'
     if quoted:
         data = unquoted(data)
-    markers = _START.search(data) is not None or _END.search(data) is not None
-    if not markers and _CONDA.search(data):
+    marks = list(_marks(data))
+    starts, ends, exits, loose = _sorted_marks(marks)
+    if not starts and not ends and _is_conda(data, marks):
         return LogFacts(
             "G1",
             quoted,
-            tests_ran=_CONDA_END.search(data) is not None,
-            patch_applied=_PRED_APPLIED.search(data) is not None,
+            tests_ran=any(_CONDA_END.search(line) for _, line in marks),
+            patch_applied=any(_PRED_APPLIED.search(line) for _, line in marks),
             size=size,
         )
-    exits = list(_EXIT.finditer(data))
+    markers = bool(starts or ends)
     generation = ("G5" if exits else "G4") if markers else "G2"
-    forged = "; ".join(
-        _forgeries(data, [match.start() for match in exits], [match.group(1) for match in exits])
-    )
-    return LogFacts(generation, quoted, markers, _RAN.search(data) is not None, None, forged, size)
+    forged = [*_forged_marks(data, starts, ends, exits, loose), *_printed_verdicts(data)]
+    ran = _RAN.search(data, max(0, len(data) - _TAIL)) or _RAN.search(data)
+    return LogFacts(generation, quoted, markers, ran is not None, None, "; ".join(forged), size)
+
+
+def _marks(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """(place, line) of every line with the harness's arrows; found by plain search, which is fast."""
+    place = data.find(_MARK)
+    while place >= 0:
+        start = data.rfind(b"\n", max(0, place - _LONGEST_LINE), place) + 1
+        end = data.find(b"\n", place)
+        end = len(data) if end < 0 else end
+        yield place, data[max(start, place - _LONGEST_LINE) : min(end, place + _LONGEST_LINE)]
+        place = data.find(_MARK, end)
+
+
+def _is_conda(data: bytes, marks: list[tuple[int, bytes]]) -> bool:
+    return _CONDA_HEAD in data[:_TAIL] or any(_CONDA.search(line) for _, line in marks)
+
+
+def _sorted_marks(
+    marks: list[tuple[int, bytes]],
+) -> tuple[list[int], list[int], list[tuple[int, bytes]], list[int]]:
+    """Places of start markers, of end markers, (place, code) of exit lines, places of imitated markers."""
+    starts, ends, exits, loose = [], [], [], []
+    for place, line in marks:
+        if match := _EXIT.match(line):
+            exits.append((place, match.group(1)))
+        elif match := _HARNESS.search(line):
+            shell = b"+ : '" + match.group() + b"'"
+            if not line.rstrip(b"\r").endswith(shell):
+                loose.append(place)
+            elif match.group(1) == b"Start":
+                starts.append(place)
+            else:
+                ends.append(place)
+    return starts, ends, exits, loose
 
 
 def unquoted(data: bytes) -> bytes:
@@ -91,34 +125,34 @@ def unquoted(data: bytes) -> bytes:
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else data
 
 
-def _forgeries(data: bytes, exits: list[int], codes: list[bytes]) -> Iterator[str]:
-    starts = [match.start() for match in _START.finditer(data)]
-    ends = [match.start() for match in _END.finditer(data)]
+def _forged_marks(
+    data: bytes, starts: list[int], ends: list[int], exits: list[tuple[int, bytes]], loose: list[int]
+) -> Iterator[str]:
     if len(starts) > 1 or len(ends) > 1:
         yield f"{len(starts)} start and {len(ends)} end markers instead of one each"
-    if (loose := _LOOSE_MARKER.search(data)) is not None:
-        yield f"a marker that the shell did not print, line {_line(data, loose.start())}"
+    if loose:
+        yield f"a marker that the shell did not print, line {_line(data, loose[0])}"
     if len(exits) > 1:
-        shown = ", ".join(code.decode() for code in codes[:5])
-        yield f"{len(exits)} exit-code lines ({shown}); only the last, after the end marker, is the harness's"
-    elif exits and ends and exits[0] < ends[-1]:
-        yield f"an exit-code line before the end marker, line {_line(data, exits[0])}"
-    yield from _printed_verdicts(data)
+        codes = ", ".join(code.decode() for _, code in exits[:5])
+        yield f"{len(exits)} exit-code lines ({codes}); only the last, after the end marker, is the harness's"
+    elif exits and ends and exits[0][0] < ends[-1]:
+        yield f"an exit-code line before the end marker, line {_line(data, exits[0][0])}"
 
 
 def _printed_verdicts(data: bytes) -> Iterator[str]:
-    """PASSED lines above pytest's last summary for tests that fail in it."""
-    headers = [match.start() for match in _SUMMARY.finditer(data)]
-    if not headers:
+    """A PASSED line above pytest's last summary for a test that fails in it."""
+    header = data.rfind(_SUMMARY)
+    if header < 0 or data.find(b"\nPASSED ", 0, header) < 0:
         return
-    failing = {
-        match.group(2) for match in _VERDICT.finditer(data, headers[-1]) if match.group(1) != b"PASSED"
-    }
-    for match in _VERDICT.finditer(data, 0, headers[-1]):
-        if match.group(1) == b"PASSED" and match.group(2) in failing:
-            line = _line(data, match.start())
+    failing = {match.group(2) for match in _VERDICT.finditer(data, header) if match.group(1) != b"PASSED"}
+    place = data.find(b"\nPASSED ", 0, header) if failing else -1
+    while place >= 0:
+        match = _VERDICT.match(data, place + 1)
+        if match is not None and match.group(2) in failing:
+            line = _line(data, place + 1)
             yield f"a PASSED line above the summary for a test that fails in it, line {line}"
             return
+        place = data.find(b"\nPASSED ", place + 1, header)
 
 
 def _line(data: bytes, position: int) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _REASON = b" - "
-_CANDIDATES = 400
+_CANDIDATES = 60
 # What interpreters write to standard error without a line end before it.
 _GLUED = (b"Exception ignored in", b"Traceback (most recent call last)", b"Fatal Python error", b"sys:1: ")
-_FOLDED = re.compile(rb"\[(\d{1,9})\] (.*)", re.S)
+_FOLDED = re.compile(rb"\[(\d{1,9})\] (.*)", re.DOTALL)
 _PLACE = re.compile(rb":\d{1,9}: |: ")
 _FILE = re.compile(rb"[^\s:]{1,1000}\.\w{1,8}|[^\s:]{1,1000}/[^\s:]{0,1000}")
 
@@ -47,38 +46,43 @@ def _blank(raw: bytes) -> bool:
     return len(raw.split(None, 1)) > 1 or raw[:1].isspace() or raw[-1:].isspace()
 
 
-def with_reason(rest: bytes, known: KnownIds) -> tuple[bytes, bytes]:
-    """Split `id - reason` into both. The id ends where its brackets balance; known ids decide first.
+def with_reason(rest: bytes, witness: Callable[[bytes], bool]) -> tuple[bytes, bytes]:
+    """Split `id - reason` into both.
 
-    Returns (b"", rest) where no id (and no file) stands at the start.
+    The longest head that `witness` knows (an id of the caller, a progress line, a failure's title) is
+    the id; otherwise it ends where its brackets balance. Returns (b"", rest) where no id and no file
+    stands at the start.
     """
     depth, start, tries = 0, 0, 0
-    fallback: int | None = None
+    balanced: int | None = None
+    unbalanced: int | None = None
+    known: int | None = None
     place = rest.find(_REASON)
-    found: int | None = None
     while place >= 0 and tries < _CANDIDATES:
         depth += rest.count(b"[", start, place) - rest.count(b"]", start, place)
-        head = rest[:place]
-        if known and head in known:
-            return head, rest[place + 3 :]
-        if found is None and (b"[" not in head or head.endswith(b"]")) and (is_id(head) or is_file(head)):
-            if depth == 0:
-                found = place
-                if not known:
-                    break
-            elif fallback is None:
-                fallback = place
+        if rest[place - 1 : place] == b"]" or rest.find(b"[", 0, place) < 0:
+            head = rest[:place]
+            if is_id(head) or is_file(head):
+                if witness(head):
+                    known = place
+                if depth == 0 and balanced is None:
+                    balanced = place
+                elif unbalanced is None:
+                    unbalanced = place
         start = place
         place, tries = rest.find(_REASON, place + 3), tries + 1
-    if known and rest in known:
+    if is_id(rest) and (witness(rest) or (known is None and balanced is None)):
         return rest, b""
-    if found is None and is_id(rest):
-        return rest, b""
-    if found is None:
-        found = fallback
-    if found is not None:
-        return rest[:found], rest[found + 3 :]
+    for found in (known, balanced, unbalanced):
+        if found is not None:
+            return rest[:found], rest[found + 3 :]
     return (rest, b"") if is_file(rest) else (b"", rest)
+
+
+def title_of(raw: bytes) -> bytes:
+    """The title of an id's failure section: `C.test[a::b]` for `path::C::test[a::b]`."""
+    inner, bracket, parameters = raw.partition(b"::")[2].partition(b"[")
+    return inner.replace(b"::", b".") + bracket + parameters if inner else raw
 
 
 def unglued(rest: bytes, known: KnownIds) -> bytes:
@@ -127,5 +131,13 @@ class KnownIds:
             before = self._sorted[index - 1]
             if text.startswith(before):
                 return before
-            text = os.path.commonprefix([text, before])
+            text = _common(text, before)
         return b""
+
+
+def _common(one: bytes, other: bytes) -> bytes:
+    length = 0
+    for length, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return one[:length]
+    return one[: min(len(one), len(other))]

@@ -58,16 +58,28 @@ class Tokens:
 
 
 WORDS = (b"PASSED", b"FAILED", b"ERROR", b"SKIPPED", b"SKIP", b"XFAIL", b"XPASS", b"RERUN")
-_INITIALS = frozenset(b"PFESXR")
+_INITIALS = b"PFESXR"
 _PREFIX = re.compile(rb"(PASSED|FAILED|ERROR|SKIPPED|SKIP|XFAIL|XPASS|RERUN) (?! )")
 _SUBTEST = re.compile(rb"SUB(FAILED|FAIL|ERROR|PASSED|PASS|SKIPPED|SKIP|XFAIL|XPASS)\b ?")
 _WORKER = re.compile(rb"\[gw\d{1,5}\] ?(?:\[ {0,3}\d{1,3}%\] ?)?")
-_AFTER = re.compile(rb"(?: \(.*\))?(?: +\[ {0,5}\d{1,6}(?:%|/\d{1,6})\])?\Z", re.S)
-_BARE = re.compile(rb"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?: \(.*\))?(?: *\[ {0,5}\d{1,6}(?:%|/\d{1,6})\])?\Z", re.S)
+_PROGRESS = rb"(?: \(.*\))?(?: *\[ {0,5}\d{1,6}(?:%|/\d{1,6})\])?\Z"
+_AFTER = re.compile(_PROGRESS, re.DOTALL)
+_BARE = re.compile(rb"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)" + _PROGRESS, re.DOTALL)
 _FIGURE = re.compile(rb"(\d{1,9}) ([a-z][a-z -]{0,40})")
 _TIME = re.compile(rb"[\d.]{1,20} ?s(?:econds)?(?: \([\d:, days]{1,40}\))?")
 _CORE = frozenset(
-    (b"passed", b"failed", b"error", b"errors", b"skipped", b"xfailed", b"xpassed", b"deselected", b"rerun", b"no tests ran")
+    (
+        b"passed",
+        b"failed",
+        b"error",
+        b"errors",
+        b"skipped",
+        b"xfailed",
+        b"xpassed",
+        b"deselected",
+        b"rerun",
+        b"no tests ran",
+    )
 )
 _USAGE = re.compile(
     rb"ERROR: (?:file or directory not found|not found|usage|Wrong expression|unrecognized arguments)"
@@ -77,7 +89,11 @@ _USAGE = re.compile(
 
 def figures(line: bytes) -> dict[bytes, int] | None:
     """Read pytest's closing line (`== 1 failed, 2 passed in 0.1s ==`), None if it is no such line."""
-    if len(line) > 600 or b" in " not in line or not (line[:1] == b"=" or line[:1].isdigit() or line[:2] == b"no"):
+    if (
+        len(line) > 600
+        or b" in " not in line
+        or not (line[:1] == b"=" or line[:1].isdigit() or line[:2] == b"no")
+    ):
         return None
     body, _, time = line.strip(b"= ").rpartition(b" in ")
     if _TIME.fullmatch(time) is None:
@@ -110,36 +126,35 @@ class _Scanner:
         self.open: tuple[bytes, int] | None = None
 
     def line(self, offset: int, line: bytes) -> None:
+        """Take in one line; its first byte says what it can be."""
         if not line:
             return
-        first = line[0]
-        if first == 69 and line[1:4] == b"   " and self.error_line(offset, line):  # E
+        first = line[:1]
+        if first == b"E" and line[1:4] == b"   " and self.error_line(offset, line):
             return
         self.in_error_lines = False
-        if first == 61:  # =
+        if first == b"=":
             self.rule(offset, line)
-        elif first == 95:  # _
-            title = line.strip(b"_ ")
-            if title and line.endswith(b"_") and b" " in line:
-                self.failure = FailureText(title[:2_000], offset)
-                self.out.failures.append(self.failure)
-                self.add(Token(Kind.FAILURE, offset, title[:2_000]))
-        elif first == 45:  # -
-            if b" Captured " in line[:200] and line.startswith(b"---"):
-                self.add(Token(Kind.CAPTURED, offset, b""))
-                self.failure = None
+        elif first in b"_-":
+            self.heading(offset, line)
         elif first in _INITIALS and self.verdict(offset, line):
-            pass
-        elif first == 91 and (worker := _WORKER.match(line)) and worker.end() > 5:  # [
-            self.verdict(offset, line[worker.end() :])
-        elif first == 33:  # !
-            if line.startswith(b"!!!") and (b"KeyboardInterrupt" in line or b"outcomes.Exit" in line):
-                self.add(Token(Kind.STOPPED, offset, line.strip(b"! ")[:200]))
-        elif first == 73:  # I
-            if line.startswith(b"INTERNALERROR>"):
-                self.stopped(offset)
+            return
+        elif first == b"[" and (worker := _WORKER.match(line)) and worker.end() > 5:
+            self.worker(offset, line[worker.end() :])
+        elif first in b"!I":
+            self.stopped(offset, line)
         else:
             self.other(offset, line)
+
+    def heading(self, offset: int, line: bytes) -> None:
+        """`____ test_name ____` above a failure, `--- Captured stdout call ---` above output."""
+        if line.startswith(b"---") and b" Captured " in line[:200]:
+            self.add(Token(Kind.CAPTURED, offset, b""))
+            self.failure = None
+        elif line.startswith(b"_") and line.endswith(b"_") and b" " in line and (title := line.strip(b"_ ")):
+            self.failure = FailureText(title[:2_000], offset)
+            self.out.failures.append(self.failure)
+            self.add(Token(Kind.FAILURE, offset, title[:2_000]))
 
     def other(self, offset: int, line: bytes) -> None:
         if b"::" in line and line[:1] != b" ":
@@ -152,10 +167,14 @@ class _Scanner:
         elif b": error: " in line[:300] and _USAGE.match(line):
             self.add(Token(Kind.USAGE, offset, line[:300]))
 
-    def stopped(self, offset: int) -> None:
-        tokens = self.out.tokens
-        if not tokens or tokens[-1].kind is not Kind.STOPPED:
-            self.add(Token(Kind.STOPPED, offset, b"INTERNALERROR"))
+    def stopped(self, offset: int, line: bytes) -> None:
+        """The run was interrupted, or pytest itself broke (that takes many lines: one token)."""
+        if line.startswith(b"!!!") and (b"KeyboardInterrupt" in line or b"outcomes.Exit" in line):
+            self.add(Token(Kind.STOPPED, offset, line.strip(b"! ")[:200]))
+        elif line.startswith(b"INTERNALERROR>"):
+            tokens = self.out.tokens
+            if not tokens or tokens[-1].kind is not Kind.STOPPED:
+                self.add(Token(Kind.STOPPED, offset, b"INTERNALERROR"))
 
     def error_line(self, offset: int, line: bytes) -> bool:
         """`E   AssertionError: ..`: the first line of the last group of these is the message."""
@@ -210,6 +229,14 @@ class _Scanner:
             return True
         return False
 
+    def worker(self, offset: int, line: bytes) -> None:
+        """`[gw0] [ 50%] PASSED id`, as pytest-xdist reports with -v."""
+        match = _PREFIX.match(line)
+        name = normal(line[match.end() :].rstrip()) if match is not None else b""
+        if match is not None and is_id(name):
+            self.add(Token(Kind.PROGRESS, offset, match[1], name))
+        self.open = None
+
     def bare(self, offset: int, word: bytes) -> None:
         """With -s the verdict may stand below what the test printed."""
         if self.open is not None:
@@ -249,7 +276,12 @@ def without_description(rest: bytes) -> bytes:
         if not rest.startswith(opening):
             continue
         end, limit = rest.find(closing + b" "), 0
-        while end >= 0 and limit < 50 and b"::" not in rest[end + 2 :].split(b" ", 1)[0] and not rest.startswith(b"(", end + 2):
+        while (
+            end >= 0
+            and limit < 50
+            and b"::" not in rest[end + 2 :].split(b" ", 1)[0]
+            and not rest.startswith(b"(", end + 2)
+        ):
             end, limit = rest.find(closing + b" ", end + 1), limit + 1
         if end >= 0:
             rest = rest[end + 2 :]

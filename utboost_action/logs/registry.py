@@ -16,21 +16,36 @@ Reader = Callable[[bytes, frozenset[str]], Reading]
 
 _PREFIX = "parse_log_"
 
+_PYTEST_NAMES = [
+    "pytest",
+    "pytest_options",
+    "pytest_v2",
+    "astroid",
+    "astropy",
+    "flask",
+    "marshmallow",
+    "matplotlib",
+    "pvlib",
+    "pydicom",
+    "pylint",
+    "pyvista",
+    "requests",
+    "scikit",
+    "seaborn",
+    "sphinx",
+    "sqlfluff",
+    "xarray",
+]
+
 PARSERS: Mapping[str, Reader] = MappingProxyType(
     {
         "django": read_unittest,
         "unittest": read_unittest,
         "nose": read_unittest,
         "sympy": read_sympy,
-        **dict.fromkeys(
-            (
-                "pytest", "pytest_options", "pytest_v2", "astroid", "astropy", "flask", "marshmallow", "matplotlib",
-                "pvlib", "pydicom", "pylint", "pyvista", "requests", "scikit", "seaborn", "sphinx", "sqlfluff", "xarray",
-            ),
-            read_pytest,
-        ),
+        **dict.fromkeys(_PYTEST_NAMES, read_pytest),
     }
-)  # fmt: skip
+)
 """Short parser name -> reader. The official name has `parse_log_` before it."""
 
 _REPOSITORIES = {

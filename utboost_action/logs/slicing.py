@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 START, END = b">>>>> Start Test Output", b">>>>> End Test Output"
 
-_EXIT = re.compile(rb"(?:\+ echo )?'?>>>>> Test Exit Code: (-?\d{1,9})'?[ \t\r]*$", re.M)
+_EXIT = re.compile(rb"(?:\+ echo )?'?>>>>> Test Exit Code: (-?\d{1,9})'?[ \t\r]*$", re.MULTILINE)
 _TIMEOUT = re.compile(rb"(?:^|\n)Timeout error: [\d.]{1,20} seconds exceeded\.\s*\Z")
 _REFUSAL = re.compile(
     rb">>>>> (Patch Apply Failed|Reset Failed|Tests Errored|Tests Timed Out|Init Failed|Init Timed Out)"
@@ -17,16 +17,16 @@ _REFUSAL = re.compile(
 _PRINTED = re.compile(rb">>>>> (?:Start Test Output|End Test Output|Test Exit Code:)")
 
 # Old logs (harness 1.x, conda).
-_OLD_APPLIED = re.compile(rb">>>>> Applied Patch \((pred|pred_minimal|test)\)[ \r]*$", re.M)
+_OLD_APPLIED = re.compile(rb">>>>> Applied Patch \((pred|pred_minimal|test)\)[ \r]*$", re.MULTILINE)
 _OLD_SIGN = re.compile(rb">>>>> (?:(?:Applied Patch|Patch Apply Failed;) ?\(|Init )")
 _OLD_SCRIPT = re.compile(rb"Test Script:")
 _OLD_END = re.compile(rb">>>>> (Some Tests Failed|All Tests Passed|Tests Timed Out|Tests Errored)")
-_OLD_EXIT = re.compile(rb"^(?:\[[^\]\n]{1,200}\] ){0,2}Return Code: (-?\d{1,9})[ \r]*$", re.M)
+_OLD_EXIT = re.compile(rb"^(?:\[[^\]\n]{1,200}\] ){0,2}Return Code: (-?\d{1,9})[ \r]*$", re.MULTILINE)
 
 # Container logs without markers (harness 2.x).
-_APPLY = re.compile(rb"\+ git apply -v -[ \r]*$", re.M)
+_APPLY = re.compile(rb"\+ git apply -v -[ \r]*$", re.MULTILINE)
 _CHECKOUT = re.compile(rb"\+ git checkout [0-9a-f]{40}\b")
-_TRACE = re.compile(rb"\+ [^\n]*$", re.M)
+_TRACE = re.compile(rb"\+ [^\n]*$", re.MULTILINE)
 
 _BRACKETS = b">>>>> "
 
@@ -112,7 +112,7 @@ def _at_line_starts(
     """Yield the matches of `pattern` at the starts of lines; `literal` is what every match begins with."""
     limit = len(data) if end is None else end
     position = start
-    if position > 0 and data[position - 1 : position] != b"\n" or not data.startswith(literal, position):
+    if (position > 0 and data[position - 1 : position] != b"\n") or not data.startswith(literal, position):
         position = data.find(b"\n" + literal, max(0, start - 1), limit) + 1
         if position == 0:
             return
@@ -134,11 +134,19 @@ def _own(data: bytes, nonce: str) -> Region:
     starts, ends = _markers(data, START, suffix), _markers(data, END, suffix)
     if not starts:
         return Region(
-            0, 0, "own", ended=False, cut=True, refusal="no start marker of this run", warnings=("the log has no start marker with the nonce of this run",)
+            0,
+            0,
+            "own",
+            ended=False,
+            cut=True,
+            refusal="no start marker of this run",
+            warnings=("the log has no start marker with the nonce of this run",),
         )
     region = _between(starts, ends, data, "own")
     if _prints_markers(data, region):
-        return replace(region, injected=True, warnings=(*region.warnings, "the test output prints harness markers"))
+        return replace(
+            region, injected=True, warnings=(*region.warnings, "the test output prints harness markers")
+        )
     return region
 
 
@@ -170,15 +178,27 @@ def _exit_codes(data: bytes, start: int) -> list[int]:
     return [code for _, code in sorted(found)]
 
 
-def _between(starts: list[tuple[int, int]], ends: list[tuple[int, int]], data: bytes, generation: str) -> Region:
+def _between(
+    starts: list[tuple[int, int]], ends: list[tuple[int, int]], data: bytes, generation: str
+) -> Region:
     """From the first Start to the last End; more than one of either is a finding."""
     start = starts[0][1]
     ends = [marker for marker in ends if marker[0] >= start]
     warnings: tuple[str, ...] = ()
     if len(starts) > 1 or len(ends) > 1:
-        warnings = (f"{len(starts)} start and {len(ends)} end markers: the text between the outermost was read",)
+        warnings = (
+            f"{len(starts)} start and {len(ends)} end markers: the text between the outermost was read",
+        )
     if not ends:
-        return Region(start, len(data), generation, ended=False, cut=True, injected=bool(warnings), warnings=(*warnings, "no end marker: the log was cut"))
+        return Region(
+            start,
+            len(data),
+            generation,
+            ended=False,
+            cut=True,
+            injected=bool(warnings),
+            warnings=(*warnings, "no end marker: the log was cut"),
+        )
     return Region(start, ends[-1][0], generation, injected=bool(warnings), warnings=warnings)
 
 
@@ -223,7 +243,9 @@ def _old(data: bytes) -> Region:
         injected, warnings = True, ("Applied Patch markers stand in the test output",)
         before = [position for position in scripts if position > applied[0].start()]
         if not before:
-            return Region(len(data), len(data), "G1", ended=False, cut=True, refusal="no run of the patched program")
+            return Region(
+                len(data), len(data), "G1", ended=False, cut=True, refusal="no run of the patched program"
+            )
         script = before[0]
     newline = data.find(b"\n", script)
     start = newline + 1 if newline >= 0 else len(data)
@@ -234,14 +256,20 @@ def _old(data: bytes) -> Region:
     code = None
     for match in _OLD_EXIT.finditer(data, max(start, end - 4096), end):
         code = int(match[1])
-    said = closing[1] if closing is not None else b""
-    stopped = said in (b"Tests Timed Out", b"Tests Errored")
-    if code is None and said == b"All Tests Passed":
+    last_word = closing[1] if closing is not None else b""
+    stopped = last_word in (b"Tests Timed Out", b"Tests Errored")
+    if code is None and last_word == b"All Tests Passed":
         code = 0
     return Region(
-        start, end, "G1", ended=closing is not None and not stopped, cut=closing is None or stopped, exit_code=code,
-        injected=injected, warnings=warnings,
-    )  # fmt: skip
+        start,
+        end,
+        "G1",
+        ended=closing is not None and not stopped,
+        cut=closing is None or stopped,
+        exit_code=code,
+        injected=injected,
+        warnings=warnings,
+    )
 
 
 def _timed_out(region: Region, data: bytes) -> Region:
@@ -251,4 +279,10 @@ def _timed_out(region: Region, data: bytes) -> Region:
     end = region.end
     if region.end == len(data) and tail.start() >= region.start:
         end = tail.start()
-    return replace(region, end=end, cut=True, ended=False, warnings=(*region.warnings, "the harness stopped the run for its time"))
+    return replace(
+        region,
+        end=end,
+        cut=True,
+        ended=False,
+        warnings=(*region.warnings, "the harness stopped the run for its time"),
+    )

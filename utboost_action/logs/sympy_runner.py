@@ -20,8 +20,8 @@ _LETTERS = {
     b"T": TestStatus.ERROR,  # timed out
     b"K": TestStatus.ERROR,  # interrupted
 }
-_FILE = re.compile(rb"([^\s\[\]]{1,1000}\.py)\[(\d{1,9}|\?)\](?: +(.*))?", re.S)
-_NAME = re.compile(rb"(test\w{0,500})(?: (.*))?", re.S)
+_FILE = re.compile(rb"([^\s\[\]]{1,1000}\.py)\[(\d{1,9}|\?)\](?: +(.*))?", re.DOTALL)
+_NAME = re.compile(rb"(test\w{0,500})(?: (.*))?", re.DOTALL)
 _HEADER = re.compile(rb"_+ ([^\s:]{1,1000}\.py)::?(\w{1,500}) _+")
 _FIGURE = re.compile(rb"(\d{1,9}) ([a-z][a-z ]{0,60})")
 _CLOSING = b"tests finished: "
@@ -185,7 +185,9 @@ def read_sympy(text: bytes, _known: frozenset[str]) -> Reading:
     """Read the cleaned output of sympy's runner."""
     reader = _Reader()
     reader.read(text)
-    out = Reading(closed=reader.figures is not None, begun=reader.begun or bool(reader.files or reader.broken))
+    out = Reading(
+        closed=reader.figures is not None, begun=reader.begun or bool(reader.files or reader.broken)
+    )
     ran = [path for path, file in reader.files.items() if file.tests]
     qualified = len(ran) > 1
     for path in ran:
@@ -252,7 +254,9 @@ def _figures(figures: dict[bytes, int], out: Reading) -> None:
         figure(b"expected to fail"),
         figure(b"expected to fail but passed"),
     )
-    ran = summary.passed + summary.failed + summary.errors + summary.skipped + summary.xfailed + summary.xpassed
+    ran = (
+        summary.passed + summary.failed + summary.errors + summary.skipped + summary.xfailed + summary.xpassed
+    )
     out.summary = RunnerSummary(
         ran, summary.passed, summary.failed, summary.errors, summary.skipped, summary.xfailed, summary.xpassed
     )

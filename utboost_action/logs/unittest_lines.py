@@ -36,10 +36,8 @@ OUTCOME = re.compile(rb"(OK|FAILED)(?: \(([^()\n]{0,300})\))?")
 DOTS = re.compile(rb"[.FEsxuS]{1,5000}")
 
 
-class TestId(NamedTuple):
+class FoundId(NamedTuple):
     """An id that stands at line[start:end]."""
-
-    __test__ = False
 
     start: int
     end: int
@@ -73,12 +71,12 @@ def verdict(tail: bytes) -> TestStatus | None:
     return None
 
 
-def plain(line: bytes) -> tuple[TestId, TestStatus] | None:
+def plain(line: bytes) -> tuple[FoundId, TestStatus] | None:
     """Read the commonest line, `test_x (pkg.mod.Class) ... ok`."""
     match = _PLAIN.fullmatch(line)
     if match is None or b"." not in match[2]:
         return None
-    return TestId(0, match.end(2) + 1, match[1], match[2]), _WORDS[match[3]]
+    return FoundId(0, match.end(2) + 1, match[1], match[2]), _WORDS[match[3]]
 
 
 def verdict_split(line: bytes) -> tuple[int, TestStatus] | None:
@@ -110,12 +108,12 @@ def glued_verdict(line: bytes) -> TestStatus | None:
     return None
 
 
-def id_at(line: bytes, start: int = 0) -> TestId | None:
+def id_at(line: bytes, start: int = 0) -> FoundId | None:
     """Return the id that begins at line[start]."""
     match = _ID.match(line, start)
     if match is None or not _is_id(match[1], match[2]):
         return None
-    return TestId(match.start(), match.end(), match[1], match[2])
+    return FoundId(match.start(), match.end(), match[1], match[2])
 
 
 def _is_id(name: bytes, owner: bytes) -> bool:
@@ -126,10 +124,10 @@ def _is_id(name: bytes, owner: bytes) -> bool:
 
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
-_NAME_TAIL = re.compile(rb"[A-Za-z_]\w*\Z")
+_WORD_BYTES = b"_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + bytes(range(128, 256))
 
 
-def started_ids(line: bytes) -> Iterator[TestId]:
+def started_ids(line: bytes) -> Iterator[FoundId]:
     """Yield the ids in a line that a separator follows, in order (`test_a (m.A) ... test_b (m.A) ... ok`).
 
     An id glued to text before it begins at the last non-word character, or at the last `test_` where
@@ -148,7 +146,7 @@ def started_ids(line: bytes) -> Iterator[TestId]:
         closing = line.find(b") ...", closing + 1)
 
 
-def _id_before(line: bytes, floor: int, opening: int, closing: int) -> TestId | None:
+def _id_before(line: bytes, floor: int, opening: int, closing: int) -> FoundId | None:
     owner = line[opening + 2 : closing]
     match = _ID.match(b"x (" + owner + b")")
     if match is None or match.end() != len(owner) + 4:
@@ -159,17 +157,16 @@ def _id_before(line: bytes, floor: int, opening: int, closing: int) -> TestId | 
     if not word:
         return None
     if floor == 0 and opening - len(word) == 0 and _is_id(word, owner) and not _glued(word, owner):
-        return TestId(0, closing + 1, word, owner)
-    tail = _NAME_TAIL.search(word)
-    if tail is None:
+        return FoundId(0, closing + 1, word, owner)
+    name = word[len(word.rstrip(_WORD_BYTES)) :].lstrip(b"0123456789")
+    if not name:
         return None
-    name = tail[0]
     last = owner.rpartition(b".")[2]
     if name != last and name.endswith(last) and last.startswith(b"test"):
         name = last
     elif not name.startswith(b"test") and (inner := name.rfind(b"test_")) > 0:
         name = name[inner:]
-    return TestId(opening - len(name), closing + 1, name, owner) if _is_id(name, owner) else None
+    return FoundId(opening - len(name), closing + 1, name, owner) if _is_id(name, owner) else None
 
 
 def _glued(word: bytes, owner: bytes) -> bool:
@@ -179,7 +176,7 @@ def _glued(word: bytes, owner: bytes) -> bool:
     return _WORD.fullmatch(word) is None
 
 
-def id_alone(line: bytes) -> TestId | None:
+def id_alone(line: bytes) -> FoundId | None:
     """Return the id that is the whole of `line`, or its end where text is glued to it."""
     if not line.endswith(b")"):
         return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from utboost_action.logs.reading import Reading, worse
 from utboost_action.logs.text import decode, line_at
 from utboost_action.logs.unittest_lines import (
@@ -12,7 +10,7 @@ from utboost_action.logs.unittest_lines import (
     HEADER,
     OUTCOME,
     SEPARATOR,
-    TestId,
+    FoundId,
     counts,
     glued_verdict,
     id_alone,
@@ -23,46 +21,10 @@ from utboost_action.logs.unittest_lines import (
     verdict,
     verdict_split,
 )
-from utboost_action.logs.unittest_section import Section, is_rule, read_section
+from utboost_action.logs.unittest_section import is_rule, read_section
+from utboost_action.logs.unittest_transcript import Started, Transcript
 from utboost_action.logs.unittest_verdicts import settle
 from utboost_action.model import TestStatus
-
-
-@dataclass(slots=True)
-class Started:
-    """One test whose line was seen, with what may be its verdicts.
-
-    said: verdicts in the runner's own place. guess: a verdict at the end of a line that the test's
-    output begins; it counts only when nothing else is known.
-    """
-
-    id: str
-    first: int
-    last: int
-    order: int
-    said: list[TestStatus] = field(default_factory=list)
-    subtests: list[TestStatus] = field(default_factory=list)
-    guess: TestStatus | None = None
-    runs: int = 1
-    alone: bool = False  # its verdict came on a line of its own
-    glued: bool = False  # text of another writer stood before its id
-
-
-@dataclass(slots=True)
-class Transcript:
-    """All that a log of this family shows, before it is settled into outcomes."""
-
-    tests: dict[str, Started] = field(default_factory=dict)
-    events: dict[str, tuple[TestStatus, int]] = field(default_factory=dict)
-    docstrings: dict[str, str] = field(default_factory=dict)
-    section: Section = field(default_factory=Section)
-    runs: list[tuple[int, dict[str, int], bool]] = field(default_factory=list)  # ran, figures, OK
-    inside: dict[str, str] = field(default_factory=dict)  # id printed while another test ran -> that test
-    either: list[tuple[str, str, TestStatus]] = field(default_factory=list)  # a verdict of one of two
-    nameless_skips: int = 0
-    nameless_errors: int = 0
-    dots: int = 0
-    unparsed: int = 0
 
 
 def read_unittest(text: bytes, known: frozenset[str]) -> Reading:
@@ -77,7 +39,7 @@ class _Reader:
         self.text, self.known, self.out = text, known, Transcript()
         self.open: Started | None = None
         self.pending: list[Started] = []
-        self.named: tuple[TestId, int] | None = None
+        self.named: tuple[FoundId, int] | None = None
         self.subtest: Started | None = None
         self.last: Started | None = None
         self.previous = -1
@@ -139,7 +101,7 @@ class _Reader:
                 return
         self.output(line, offset)
 
-    def doc_line(self, named: tuple[TestId, int], line: bytes, offset: int) -> bool:
+    def doc_line(self, named: tuple[FoundId, int], line: bytes, offset: int) -> bool:
         """The line after an id: its docstring, the separator and what follows."""
         found, first = named
         ids = list(started_ids(line))
@@ -207,14 +169,14 @@ class _Reader:
                 self.rest(rest, offset)
         return True
 
-    def repaired(self, line: bytes, found: TestId) -> TestId:
+    def repaired(self, line: bytes, found: FoundId) -> FoundId:
         """The longest known id that ends where `found` ends: text may be glued before it."""
         if self.known:
             owner = b" (" + found.owner + b")"
             low = max(line.rfind(b" ", 0, found.end - len(owner)) + 1, found.end - len(owner) - 200)
             for start in range(low, found.end - len(owner)):
                 if line[start : found.end].decode("utf-8", "replace") in self.known:
-                    return TestId(start, found.end, line[start : found.end - len(owner)], found.owner)
+                    return FoundId(start, found.end, line[start : found.end - len(owner)], found.owner)
         return found
 
     def nose_line(self, line: bytes, offset: int) -> bool:
@@ -238,7 +200,7 @@ class _Reader:
 
     # ---- what a line means
 
-    def begin(self, found: TestId, offset: int, *, glued: bool = False) -> Started | None:
+    def begin(self, found: FoundId, offset: int, *, glued: bool = False) -> Started | None:
         if found.is_event:
             self.open_aside()
             return None

@@ -96,7 +96,9 @@ def _closing(text: bytes, start: int, limit: int) -> int:
     """The first `Ran N tests` line in text[start:limit] that a thin rule stands above, or -1."""
     position = text.find(b"\nRan ", start, limit)
     while position >= 0:
-        if CLOSING.match(text, position + 1) and text[max(0, position - 72) : position].rstrip(b" \x00").endswith(_THIN):
+        if CLOSING.match(text, position + 1) and text[max(0, position - 72) : position].rstrip(
+            b" \x00"
+        ).endswith(_THIN):
             return position + 1
         position = text.find(b"\nRan ", position + 1, limit)
     return -1

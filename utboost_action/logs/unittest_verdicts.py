@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from utboost_action.logs.reading import Reading, Spot, listed, worse
+from utboost_action.logs.unittest_transcript import Started, Transcript
 from utboost_action.model import LogFlag, RunnerSummary, TestStatus
-
-if TYPE_CHECKING:
-    from utboost_action.logs.unittest_runner import Started, Transcript
 
 
 def settle(seen: Transcript, known: frozenset[str]) -> Reading:
@@ -24,16 +20,18 @@ def settle(seen: Transcript, known: frozenset[str]) -> Reading:
     _drop_printed(seen, out, sum(run[0] for run in seen.runs) if seen.runs else None)
     unsettled: list[Started] = []
     for test in seen.tests.values():
-        status = _outcome(test, seen, out)
-        if status is None:
+        outcome = _outcome(test, seen, out)
+        if outcome is None:
             unsettled.append(test)
         else:
-            out.statuses[test.id] = status
+            out.statuses[test.id] = outcome
             out.spots.setdefault(test.id, Spot(test.first, test.last, "inline"))
     for name, entry in seen.section.tests.items():
         out.statuses[name] = entry.status
         first = seen.tests[name].first if name in seen.tests else entry.first
-        out.spots[name] = Spot(min(first, entry.first), max(entry.first, entry.last), "summary", entry.message)
+        out.spots[name] = Spot(
+            min(first, entry.first), max(entry.first, entry.last), "summary", entry.message
+        )
         if entry.unexpected and not entry.message:
             out.spots[name] = Spot(min(first, entry.first), entry.first, "summary", "unexpected success")
     _events(seen, out, known)
@@ -137,7 +135,9 @@ def _figures(seen: Transcript, out: Reading, unsettled: list[Started]) -> None:
     names = len(set(out.statuses) | {test.id for test in unsettled})
     if len(seen.runs) > 1 and names <= max(run[0] for run in seen.runs):
         ran, figures, _ = seen.runs[-1]
-    failed = sum(entry.status is TestStatus.FAILED and not entry.unexpected for entry in seen.section.tests.values())
+    failed = sum(
+        entry.status is TestStatus.FAILED and not entry.unexpected for entry in seen.section.tests.values()
+    )
     errors = sum(entry.status is TestStatus.ERROR for entry in seen.section.tests.values())
     if not seen.section.headers:
         failed, errors = figures.get("failures", 0), figures.get("errors", 0)

@@ -16,7 +16,7 @@ import markupsafe
 
 from utboost_action.report.escaping import Markdown, block, inline, printable
 
-_PLAIN = re.compile(r"[A-Za-z0-9 ,.;:()'-]*")
+_PLAIN = re.compile(r"(?:[A-Za-z0-9 ,.;:()'-]|(?<=[A-Z])_(?=[A-Z]))*")
 _LINKED = re.compile(r"www\.|\bGH-\d|\b[0-9a-f]{7,40}\b", re.IGNORECASE)
 
 

@@ -1,0 +1,82 @@
+"""Code that the issue speaks of, as its base documents it: what a test may rely on."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from utboost_action.generation import skeletons
+from utboost_action.generation.repository import RepositoryView, syntax_of
+from utboost_action.generation.syntax import Function
+from utboost_action.generation.tree import is_test_path
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,}")
+_DEFINED = re.compile(r"^(?:class |(?:async )?def )?([A-Za-z_]\w{3,})(?=[\s(:=])", re.MULTILINE)
+_MOST_PLACES = 2  # a name defined in more files says little
+_LONGEST_DOCSTRING = 24  # lines; a longer one is left out whole
+
+
+@dataclass(frozen=True, slots=True)
+class Documented:
+    """A module-level definition outside the tests: its header with its docstring."""
+
+    path: str
+    text: str
+
+
+def mentioned_in(issue: str, view: RepositoryView, most: int) -> tuple[Documented, ...]:
+    """At most `most` definitions whose names the issue uses like code, those used most first."""
+    words = Counter(word for word in _WORD.findall(issue) if _is_code(word, issue))
+    places: dict[str, list[str]] = {}
+    for path, source in view.files.items():
+        if not is_test_path(path):
+            for name in words.keys() & set(_DEFINED.findall(source)):
+                places.setdefault(name, []).append(path)
+    found: list[Documented] = []
+    for name, _count in sorted(words.items(), key=lambda item: (-item[1], item[0])):
+        for path in places.get(name, ())[: _MOST_PLACES + 1] if len(places.get(name, ())) <= _MOST_PLACES else ():
+            found += [Documented(path, text) for text in _texts(view, path, name)]
+        if len(found) >= most:
+            break
+    return tuple(found[:most])
+
+
+def _is_code(word: str, issue: str) -> bool:
+    inner_capital = any(char.isupper() for char in word[1:]) and not word.isupper()
+    return "_" in word or inner_capital or f"{word}(" in issue or f"`{word}`" in issue or f".{word}" in issue
+
+
+def _texts(view: RepositoryView, path: str, name: str) -> Iterator[str]:
+    tree = syntax_of(view, path)
+    for node in tree.body if tree else []:
+        if isinstance(node, Function | ast.ClassDef) and node.name == name:
+            yield _header_text(node)
+        elif isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in node.targets
+        ):
+            text = ast.unparse(node)
+            if len(text) <= 200:
+                yield text
+
+
+def _header_text(node: Function | ast.ClassDef) -> str:
+    docstring = ast.get_docstring(node) or ""
+    if docstring.count("\n") >= _LONGEST_DOCSTRING:
+        docstring = docstring.split("\n\n")[0]
+    if isinstance(node, ast.ClassDef):
+        header = skeletons.class_header(node)
+        methods = [child for child in node.body if isinstance(child, Function) and not child.name.startswith("_")]
+        names = ", ".join(child.name for child in methods)
+        inits = [skeletons.signature(child) for child in node.body if _is_init(child)]
+        tail = [*(f"    {line}" for line in inits), *([f"    # methods: {names}"] if names else [])]
+    else:
+        header, tail = skeletons.signature(node), []
+    body = [f'    """{docstring}"""'.replace("\n", "\n    ")] if docstring else []
+    return "\n".join([header, *body, *tail])
+
+
+def _is_init(node: ast.stmt) -> bool:
+    return isinstance(node, Function) and node.name in ("__init__", "__new__")

@@ -1,0 +1,127 @@
+"""The writing prompt: windows of the chosen places with what an author needs around them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from utboost_action.generation import prompting, skeletons
+from utboost_action.generation.asking import Message
+from utboost_action.generation.localisation import Location, Window
+from utboost_action.generation.mentioned import Documented
+from utboost_action.generation.prompting import Prefix
+from utboost_action.generation.repository import RepositoryView, syntax_of
+from utboost_action.generation.syntax import Function, first_line, last_line, lines_of
+from utboost_action.generation.tokens import Fitted, first_fitting
+
+_LONGEST_EXCERPT = 80  # lines; a longer window is shown as several, cut between statements
+
+
+@dataclass(frozen=True, slots=True)
+class _Excerpt:
+    """Lines of a file, and the class they stand in."""
+
+    path: str
+    first: int
+    last: int
+    around: str
+    text: str
+
+
+def writing_prompt(
+    prefix: Prefix,
+    location: Location,
+    view: RepositoryView,
+    documented: Sequence[Documented],
+    *,
+    budget: int,
+    differential: bool,
+) -> tuple[tuple[Message, ...], Fitted]:
+    """The messages that ask for tests, in the fullest version within `budget` tokens beyond the prefix.
+
+    Left out step by step: the documented code, from the last; the names that a file defines; excerpts
+    from the last; at the end all imports but those of the first file. Raises PromptTooLargeError.
+    """
+    excerpts = [part for window in location.windows for part in _excerpts(window, view)]
+    versions = _versions(prefix, location, view, documented, excerpts, differential)
+    task = first_fitting(versions, budget)
+    return prompting.messages(prefix, task.text), task
+
+
+def _versions(
+    prefix: Prefix,
+    location: Location,
+    view: RepositoryView,
+    documented: Sequence[Documented],
+    excerpts: Sequence[_Excerpt],
+    differential: bool,
+) -> Iterator[str]:
+    counts = [(count, True, len(excerpts)) for count in range(len(documented), -1, -1)]
+    counts += [(0, False, count) for count in range(len(excerpts), -1, -1)]
+    for code, with_names, count in counts:
+        shown = excerpts[:count]
+        paths = dict.fromkeys([*(one.path for one in shown), *location.files[: 1 if not shown else 0]])
+        files = [
+            {
+                "path": path,
+                "names": _names(view, path) if with_names else "",
+                "imports": skeletons.imports_of(view.files[path]),
+                "excerpts": [one for one in shown if one.path == path],
+            }
+            for path in paths
+            if syntax_of(view, path) is not None
+        ]
+        yield prompting.render(
+            "write.j2", prefix, files=files, documented=documented[:code], differential=differential
+        )
+
+
+def _names(view: RepositoryView, path: str) -> str:
+    """The helpers, fixtures and classes of a file that a new test may use: no test functions."""
+    tree = syntax_of(view, path)
+    found = []
+    for node in tree.body if tree else []:
+        if isinstance(node, ast.ClassDef):
+            found.append(skeletons.class_header(node))
+        elif isinstance(node, Function) and not node.name.startswith("test"):
+            found.append(f"def {node.name}({ast.unparse(node.args)})")
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found.append(node.targets[0].id)
+    return "; ".join(found)
+
+
+def _excerpts(window: Window, view: RepositoryView) -> Iterator[_Excerpt]:
+    """A window as excerpts of at most some 80 lines, cut where a statement of a body ends."""
+    lines = lines_of(view.files[window.path])
+    borders = [end for end in _statement_ends(view, window.path) if window.first <= end < window.last]
+    first = window.first
+    while first <= window.last:
+        last = window.last
+        if last - first >= _LONGEST_EXCERPT:
+            near = [end for end in borders if first <= end < first + _LONGEST_EXCERPT]
+            far = [end for end in borders if end >= first + _LONGEST_EXCERPT]
+            last = max(near) if near else min(far, default=last)
+        text = "\n".join(lines[first - 1 : last]).strip("\n")
+        if text.strip():
+            yield _Excerpt(window.path, first, last, _class_around(view, window.path, first), text)
+        first = last + 1
+
+
+def _statement_ends(view: RepositoryView, path: str) -> list[int]:
+    """The last lines of the module's statements and of those in its classes."""
+    tree = syntax_of(view, path)
+    ends = []
+    for node in tree.body if tree else []:
+        ends.append(last_line(node))
+        if isinstance(node, ast.ClassDef):
+            ends += [last_line(child) for child in node.body]
+    return sorted(ends)
+
+
+def _class_around(view: RepositoryView, path: str, line: int) -> str:
+    tree = syntax_of(view, path)
+    for node in tree.body if tree else []:
+        if isinstance(node, ast.ClassDef) and first_line(node) < line <= last_line(node):
+            return skeletons.class_header(node).rstrip(":")
+    return ""
