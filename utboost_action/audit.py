@@ -14,8 +14,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from utboost_action.benchmark.bank import Bank
 from utboost_action.benchmark.rows import Benchmark
 from utboost_action.errors import InputError
-from utboost_action.model import Audit, Submission, Verdict
-from utboost_action.oracle.verdicts import SETUP_CAUSES, Cause, inconclusive
+from utboost_action.model import Audit, Cause, Submission, Verdict
+from utboost_action.oracle.verdicts import inconclusive
 from utboost_action.replay import Replay, Task
 
 _AT_LEAST = 3  # below so many instances, a common cause proves nothing about the set-up
@@ -113,7 +113,7 @@ def _common_fault(verdicts: Collection[Verdict], planned: int) -> str:
     """The circuit breaker: the same set-up failure on more than half of the instances."""
     if planned < _AT_LEAST:
         return ""
-    causes = Counter(verdict.cause for verdict in verdicts if verdict.cause in SETUP_CAUSES)
+    causes = Counter(verdict.cause for verdict in verdicts if verdict.cause and verdict.cause.is_setup)
     for cause, count in causes.most_common(1):
         if 2 * count > planned:
             example = next(verdict for verdict in verdicts if verdict.cause == cause)

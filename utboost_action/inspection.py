@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from utboost_action.leaderboard.claims import headline, listed_resolved, percent_of
+from utboost_action.leaderboard.claims import headline, listed_resolved, percent_of, readme_claims
 from utboost_action.leaderboard.crosscheck import report_vs_regrade
 from utboost_action.leaderboard.intake import Intake, take_in
 from utboost_action.leaderboard.integrity import is_test_like, runner_configuration
@@ -193,7 +193,7 @@ def _logs(material: Material) -> Json:
 def _claimed(material: Material) -> Json:
     main = headline(material)
     listed = listed_resolved(material)
-    readme = next((claim for claim in material.readme if claim.resolved is not None), None)
+    readme = next((claim for claim in readme_claims(material) if claim.resolved is not None), None)
     rate = next(
         (claim for claim in material.metadata.claims if claim.percent is not None and claim.key), None
     )

@@ -245,6 +245,9 @@ class Submission:
 # ----------------------------------------------------------------------------- execution
 
 
+ORIGINAL = "original"  # the suite of the official test patch
+
+
 class Side(StrEnum):
     """Which program a test ran on."""
 
@@ -358,6 +361,28 @@ class VerdictKind(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
+class Cause(StrEnum):
+    """Why a verdict is INCONCLUSIVE."""
+
+    NO_IMAGE = "image missing"
+    NO_ROW_FIELD = "row incomplete"
+    SANDBOX = "sandbox failed"
+    GOLD_UNUSABLE = "gold does not pass its own tests"
+    PATCH_FAILED = "patch does not apply"
+    NO_PATCH = "no patch"
+    SETUP_FAILED = "set-up failed"
+    RUN_UNKNOWN = "run ended without a result"
+    UNSTABLE = "candidate wavers"
+    NO_AUGMENTED_TEST = "no augmented test"
+    NO_USABLE_TEST = "no usable augmented test"
+    NOT_AUDITED = "not audited"
+
+    @property
+    def is_setup(self) -> bool:
+        """Whether it speaks of the set-up, not of the patch; many of these stop an audit."""
+        return self in (Cause.NO_IMAGE, Cause.NO_ROW_FIELD, Cause.SANDBOX, Cause.GOLD_UNUSABLE)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the audit says of one submitted patch, with its reasons and evidence.
@@ -377,7 +402,7 @@ class Verdict:
     differences: tuple[Difference, ...] = ()
     flaky: tuple[str, ...] = ()
     applied_with: str = ""
-    cause: str = ""
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,17 @@ from utboost_action.benchmark.rows import require_for_replay
 from utboost_action.errors import ImageMissingError, InputError, SandboxError
 from utboost_action.eval_script import EvalScript, parse_eval_script
 from utboost_action.execution.protocol import Sandbox
-from utboost_action.execution.side import ORIGINAL, Reading, SidePlan, Suite, run_side
+from utboost_action.execution.side import Reading, SidePlan, Suite, run_side
 from utboost_action.execution.store import RunStore
 from utboost_action.grading import grade_corrected, grade_official
 from utboost_action.leaderboard.integrity import runner_configuration
 from utboost_action.logs import read_log
 from utboost_action.logs.official import official_report_map
 from utboost_action.model import (
+    ORIGINAL,
     AugmentedTest,
     BankStatus,
+    Cause,
     Instance,
     Prediction,
     PredictionClass,
@@ -32,7 +34,7 @@ from utboost_action.model import (
     Verdict,
 )
 from utboost_action.oracle.relation import outcomes_of
-from utboost_action.oracle.verdicts import Cause, Sides, inconclusive, is_plausible, judge
+from utboost_action.oracle.verdicts import Sides, inconclusive, is_plausible, judge
 from utboost_action.patches import normalised, touched_paths, with_final_newline
 from utboost_action.storage import content_key
 
@@ -206,7 +208,7 @@ def _not_runnable(task: Task, *, template: bool) -> tuple[Cause, str] | None:
 
 def _with_place(verdict: Verdict, prediction: Prediction) -> Verdict:
     """For a patch that does not apply: where it stands in the submission, and what git says of it."""
-    if verdict.cause != Cause.PATCH_FAILED:
+    if verdict.cause is not Cause.PATCH_FAILED:
         return verdict
     malformed = f" (malformed: {prediction.detail})" if prediction.kind is PredictionClass.CORRUPT else ""
     return replace(verdict, reasons=(f"{prediction.where}: {verdict.reasons[0]}{malformed}",))

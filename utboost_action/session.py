@@ -87,6 +87,7 @@ def run(session: Session, progress: Progress = lambda _verdict: None) -> Outcome
     own = settings.out / "runs"
     trusted = RunStore(settings.cache or default_cache())
     with _sandbox(settings) as sandbox:
+        sandbox.remove_leftovers()
         for store in (trusted, submitted := RunStore(own, trusted)):
             store.folder.mkdir(parents=True, exist_ok=True)
             store.remove_leftovers()
@@ -185,8 +186,6 @@ def _sandbox(settings: Settings) -> Iterator[Sandbox]:
         return
     client = docker_sandbox.connect()
     try:
-        sandbox = DockerSandbox(client, limits, pull=settings.pull, remove_images=settings.remove_images)
-        sandbox.remove_leftovers()
-        yield sandbox
+        yield DockerSandbox(client, limits, pull=settings.pull, remove_images=settings.remove_images)
     finally:
         client.close()

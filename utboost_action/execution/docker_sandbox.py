@@ -8,7 +8,8 @@ import socket
 import tarfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +30,7 @@ LABEL = "utboost-action.owner"
 _DIRECTORY = "/utboost"
 _LIFETIME = 24 * 3600  # seconds; then PID 1 ends and the engine removes the container by itself
 _DISK_POLL = 5.0  # seconds between looks at what a container has written
+_REMOVAL = 60.0  # seconds that a removal under way may take (large layers)
 _GONE = (docker.errors.NotFound, docker.errors.APIError)
 
 
@@ -194,8 +196,10 @@ class DockerBox:
         begin = time.monotonic()
         try:
             handle = api.exec_create(container.id, command, stdin=False, tty=False, user="root")["Id"]
-            chunks: Iterator[bytes] = api.exec_start(handle, stream=True)
-            with _Watch(self, self._sandbox.limits) as watch:
+            with (
+                _output(api, handle) as chunks,
+                _Watch(self, self._sandbox.limits) as watch,
+            ):
                 stream_to_file(chunks, log, self._sandbox.limits.log, watch.log_is_full)
             exit_code = None if self._verdict else api.exec_inspect(handle)["ExitCode"]
         except (docker.errors.APIError, requests.exceptions.RequestException, OSError) as problem:
@@ -228,6 +232,17 @@ class DockerBox:
         if self._container is None:
             raise SandboxError("the container was not started")
         return self._container
+
+
+@contextmanager
+def _output(api: docker.APIClient, handle: str) -> Iterator[Iterable[bytes]]:
+    """Start an exec and yield its output; the connection is closed for good, which docker-py leaves open."""
+    stream = api.exec_start(handle, stream=True)
+    try:
+        yield stream
+    finally:
+        stream.close()
+        stream._response.close()  # type: ignore[attr-defined]  # the stream's own close() keeps the file object over the socket
 
 
 class _Watch:
@@ -297,10 +312,17 @@ def _process_start(pid: int) -> str:
 
 
 def _remove(container: docker.models.containers.Container) -> None:
+    """Kill and remove; back when the container is gone, also where the engine was removing it already."""
     try:
         container.remove(force=True)
     except _GONE:
-        return  # the engine is removing it already
+        deadline = time.monotonic() + _REMOVAL
+        while time.monotonic() < deadline:
+            try:
+                container.reload()
+            except _GONE:
+                return
+            time.sleep(0.1)
 
 
 def _reason(problem: Exception) -> str:

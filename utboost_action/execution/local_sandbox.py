@@ -27,6 +27,7 @@ from utboost_action.execution.protocol import Execution, Limits
 from utboost_action.model import RunState
 
 SCHEME = "local:"
+_PREFIX = "utboost-local-"
 # the limits are set by the shell that becomes the script's: kilobytes for -f and -v, no core file
 _LAUNCH = (
     'ulimit -c 0; ulimit -f "$1" || exit 126; ulimit -v "$2" || exit 126; exec bash "$0" 2>&1 </dev/null'
@@ -69,6 +70,16 @@ class LocalSandbox:
     def discard(self, image: str) -> None:
         """Nothing to free: the trees belong to the user."""
 
+    def remove_leftovers(self) -> int:
+        """Remove the copies that audits left that are no longer alive; how many there were."""
+        removed = 0
+        for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+            pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
+            if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                removed += 1
+        return removed
+
     def stop_all(self) -> None:
         """Kill the process groups of all boxes; none starts afterwards."""
         with self._lock:
@@ -101,7 +112,7 @@ class LocalBox:
 
     def __enter__(self) -> Self:
         self._sandbox._register(self)
-        self._root = Path(tempfile.mkdtemp(prefix="utboost-local-"))
+        self._root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self.directory = str(self._root / "utboost")
         for name in ("utboost", "home", "tmp"):
             (self._root / name).mkdir()

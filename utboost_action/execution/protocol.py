@@ -77,5 +77,8 @@ class Sandbox(Protocol):
     def discard(self, image: str) -> None:
         """Free what the image takes, when the run was asked to."""
 
+    def remove_leftovers(self) -> int:
+        """Remove what runs left that were killed (of this host, their process gone); how many there were."""
+
     def stop_all(self) -> None:
         """Kill every running box of this process; their scripts end as KILLED."""

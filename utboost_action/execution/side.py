@@ -15,11 +15,10 @@ from pathlib import Path
 from utboost_action.eval_script import EvalScript
 from utboost_action.execution import scripts
 from utboost_action.execution.protocol import Box, Execution
-from utboost_action.model import Run, RunState, SideRun, SideState, TestStatus
+from utboost_action.model import ORIGINAL, Run, RunState, SideRun, SideState, TestStatus
 from utboost_action.patches import touched_paths, with_final_newline
 from utboost_action.storage import compress
 
-ORIGINAL = "original"
 _TOLD = r"^utboost {nonce} (\w+) (.*)$"
 _KILLED_BY_KERNEL = 137  # 128 + SIGKILL: the out-of-memory killer, mostly
 

@@ -122,7 +122,8 @@ class _Comparison:
         if position < len(old):
             name = ", ".join(bound_names(old[position])) or type(old[position]).__name__
             raise RejectedError(
-                Gate.EXISTING_CHANGED, f"{self.path} line {first_line(old[position])}: {name} is not as it was"
+                Gate.EXISTING_CHANGED,
+                f"{self.path} line {first_line(old[position])}: {name} is not as it was",
             )
 
     def _same(self, old: ast.stmt, new: ast.stmt, owner: str) -> list[Addition] | None:
@@ -153,7 +154,9 @@ class _Comparison:
         where = f"{self.path}: {', '.join(names) or type(node).__name__}"
         simple = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom) if not owner else ()
         if not isinstance(node, (*simple, Function, ast.ClassDef)):
-            raise RejectedError(Gate.STRAY_STATEMENT, f"{where} (line {node.lineno}) is no test, helper or import")
+            raise RejectedError(
+                Gate.STRAY_STATEMENT, f"{where} (line {node.lineno}) is no test, helper or import"
+            )
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             raise RejectedError(Gate.REDEFINES, f"{self.path}: a star import may redefine anything")
         if any(name in _STEERING or name.startswith("pytest_") for name in names) or _is_autouse(node):
@@ -193,7 +196,10 @@ def _imports_same(old: ast.Module, addition: Addition) -> bool:
 
 def _import_pairs(node: ast.stmt) -> list[tuple[str, str]]:
     if isinstance(node, ast.Import):
-        return [(a.name if a.asname else a.name.split(".")[0], (a.asname or a.name).split(".")[0]) for a in node.names]
+        return [
+            (a.name if a.asname else a.name.split(".")[0], (a.asname or a.name).split(".")[0])
+            for a in node.names
+        ]
     if isinstance(node, ast.ImportFrom):
         source = "." * node.level + (node.module or "")
         return [(f"{source}:{alias.name}", alias.asname or alias.name) for alias in node.names]

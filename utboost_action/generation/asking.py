@@ -97,7 +97,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One call: the samples that were asked for by number, and their replies in the same order."""
+    """One call: the samples that were asked for by number, and their replies in the same order.
+
+    failure: why the request ended without replies, so that a replay ends the same way; exhausted:
+    whether that was the budget.
+    """
 
     request: Request
     samples: tuple[int, ...]
@@ -105,6 +109,8 @@ class Exchange:
     usage: Usage
     seconds: float
     at: str
+    failure: str = ""
+    exhausted: bool = False
 
 
 class ModelClient(Protocol):

@@ -41,9 +41,7 @@ def groups_of(units: Sequence[Unit]) -> tuple[tuple[Unit, ...], ...]:
     groups: list[list[Unit]] = []
     bound: list[dict[tuple[str, str, str], str]] = []
     for unit in units:
-        names = {
-            (one.path, one.owner, name): dump(one.node) for one in unit.support for name in one.names
-        }
+        names = {(one.path, one.owner, name): dump(one.node) for one in unit.support for name in one.names}
         for group, taken in zip(groups, bound, strict=True):
             if all(taken.get(key, text) == text for key, text in names.items()):
                 group.append(unit)
@@ -116,7 +114,9 @@ def _file_patch(path: str, old: str | None, new: str) -> str:
     lines = difflib.unified_diff(
         before, _with_ends(new), f"a/{path}" if old is not None else "/dev/null", f"b/{path}"
     )
-    text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    text = "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
     return header + text
 
 

@@ -44,7 +44,9 @@ def apply_reply(reply: WrittenReply, view: RepositoryView, official: Collection[
     for path, statements in reply.imports.items():
         target = new if path in new else changed
         if path not in target:
-            raise RejectedError(Gate.MALFORMED_EDIT, f"an IMPORT line for {ascii(path[:100])}, which is not edited")
+            raise RejectedError(
+                Gate.MALFORMED_EDIT, f"an IMPORT line for {ascii(path[:100])}, which is not edited"
+            )
         target[path] = with_imports(target[path], statements)
     return EditedFiles(changed, new)
 
@@ -63,7 +65,9 @@ def replaced_once(text: str, edit: Edit) -> str:
     found = [n for n in range(len(lines) - size + 1) if lines[n : n + size] == searched]
     if len(found) != 1:
         gate = Gate.SEARCH_AMBIGUOUS if found else Gate.SEARCH_NOT_FOUND
-        raise RejectedError(gate, f"{len(found)} matches in {edit.path} of {ascii(searched[0].strip()[:100])}")
+        raise RejectedError(
+            gate, f"{len(found)} matches in {edit.path} of {ascii(searched[0].strip()[:100])}"
+        )
     before, after = lines[: found[0]], lines[found[0] + size :]
     return "".join(f"{line}\n" for line in [*before, *lines_of(edit.replace.strip("\n") + "\n"), *after])
 

@@ -20,7 +20,9 @@ _RANDOM_CALLS = frozenset(
     random_sample standard_normal integers getrandbits normalvariate betavariate""".split()
 )
 _RANDOM_SOURCES = frozenset(("random", "np.random", "numpy.random", "secrets", "uuid"))
-_ALWAYS_RANDOM = frozenset(("uuid.uuid1", "uuid.uuid4", "os.urandom", "random.SystemRandom", "secrets.token_hex"))
+_ALWAYS_RANDOM = frozenset(
+    ("uuid.uuid1", "uuid.uuid4", "os.urandom", "random.SystemRandom", "secrets.token_hex")
+)
 _SKIPS = frozenset(
     """skip skipif xfail skipIf skipUnless skipTest expectedFailure importorskip SKIP XFAIL SkipTest
     skipIfDBFeature skipUnlessDBFeature""".split()
@@ -94,12 +96,24 @@ def _absolute(nodes: Sequence[ast.stmt]) -> Iterator[str]:
 def _steers(nodes: Sequence[ast.stmt]) -> Iterator[str]:
     """Changes to the interpreter, the environment's import path or the runner, which outlive the test."""
     for name, _call in _calls(nodes):
-        if name in ("os.chdir", "os.putenv", "sys.path.insert", "sys.path.append", "sys.exit", "os._exit", "exit"):
+        if name in (
+            "os.chdir",
+            "os.putenv",
+            "sys.path.insert",
+            "sys.path.append",
+            "sys.exit",
+            "os._exit",
+            "exit",
+        ):
             yield f"calls {name}"
         if name in ("pytest.exit", "os.kill", "os.abort", "sys.settrace", "pytest.main"):
             yield f"calls {name}"
     for node in _walk(nodes):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _dotted(node).startswith("sys."):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and _dotted(node).startswith("sys.")
+        ):
             yield f"sets {_dotted(node)}"
 
 

@@ -112,9 +112,7 @@ def locate_files(scope: Scope, client: ModelClient, tally: Tally) -> tuple[str, 
     return _checked(texts, check, "files", tally)[: scope.top_files]
 
 
-def locate_places(
-    scope: Scope, files: Sequence[str], client: ModelClient, tally: Tally
-) -> tuple[Place, ...]:
+def locate_places(scope: Scope, files: Sequence[str], client: ModelClient, tally: Tally) -> tuple[Place, ...]:
     """Level 2: classes, functions and methods of the files by name."""
     known = {path: _definitions(scope.view, path) for path in files}
     usable = [path for path in files if known[path]]
@@ -201,7 +199,9 @@ def _asked(
     )
     for attempt in (request, None):
         asked = attempt or replace(
-            request, messages=prompting.repaired(request.messages, text[:2_000], problem), stage=f"{stage} repair"
+            request,
+            messages=prompting.repaired(request.messages, text[:2_000], problem),
+            stage=f"{stage} repair",
         )
         text = client.ask(asked, [0])[0].text
         try:

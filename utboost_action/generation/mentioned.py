@@ -37,7 +37,9 @@ def mentioned_in(issue: str, view: RepositoryView, most: int) -> tuple[Documente
                 places.setdefault(name, []).append(path)
     found: list[Documented] = []
     for name, _count in sorted(words.items(), key=lambda item: (-item[1], item[0])):
-        for path in places.get(name, ())[: _MOST_PLACES + 1] if len(places.get(name, ())) <= _MOST_PLACES else ():
+        for path in (
+            places.get(name, ())[: _MOST_PLACES + 1] if len(places.get(name, ())) <= _MOST_PLACES else ()
+        ):
             found += [Documented(path, text) for text in _texts(view, path, name)]
         if len(found) >= most:
             break
@@ -68,7 +70,9 @@ def _header_text(node: Function | ast.ClassDef) -> str:
         docstring = docstring.split("\n\n")[0]
     if isinstance(node, ast.ClassDef):
         header = skeletons.class_header(node)
-        methods = [child for child in node.body if isinstance(child, Function) and not child.name.startswith("_")]
+        methods = [
+            child for child in node.body if isinstance(child, Function) and not child.name.startswith("_")
+        ]
         names = ", ".join(child.name for child in methods)
         inits = [skeletons.signature(child) for child in node.body if _is_init(child)]
         tail = [*(f"    {line}" for line in inits), *([f"    # methods: {names}"] if names else [])]

@@ -11,7 +11,15 @@ from utboost_action.generation.tree import in_test_folder, is_test_path
 
 _ALLOWED = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
 _STEERING = frozenset(
-    ("conftest.py", "setup.py", "sitecustomize.py", "usercustomize.py", "noxfile.py", "runtests.py", "__init__.py")
+    (
+        "conftest.py",
+        "setup.py",
+        "sitecustomize.py",
+        "usercustomize.py",
+        "noxfile.py",
+        "runtests.py",
+        "__init__.py",
+    )
 )
 
 

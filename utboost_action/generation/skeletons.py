@@ -54,7 +54,9 @@ def class_header(node: ast.ClassDef) -> str:
 
 def signature(node: ast.stmt) -> str:
     """The header line of a function as one line of source, decorators left out; "" for anything else."""
-    return _text([_function(node, decorated=False)]).removesuffix(" ...") if isinstance(node, Function) else ""
+    return (
+        _text([_function(node, decorated=False)]).removesuffix(" ...") if isinstance(node, Function) else ""
+    )
 
 
 def _text(body: Sequence[ast.stmt]) -> str:

@@ -48,7 +48,12 @@ class Unit:
 
 def units_of(sample: str, additions: Sequence[Addition], new_files: Collection[str]) -> tuple[Unit, ...]:
     """The units of one reply, in order. Raises RejectedError (NO_NEW_TEST)."""
-    tests = [single for addition in additions if addition.kind is AdditionKind.TEST for single in _singles(addition)]
+    tests = [
+        single
+        for addition in additions
+        if addition.kind is AdditionKind.TEST
+        for single in _singles(addition)
+    ]
     if not tests:
         raise RejectedError(Gate.NO_NEW_TEST, "the edits add no test function")
     with_tests = {addition.path for addition, _ in tests}
@@ -87,7 +92,9 @@ def renamed(unit: Unit, test: str, new_class: str) -> Unit:
         names, owner = (new_class,), new_class
     elif not unit.new_class:
         names = (test,)
-    return replace(unit, test=test, owner=owner, addition=replace(unit.addition, lines=tuple(lines), names=names))
+    return replace(
+        unit, test=test, owner=owner, addition=replace(unit.addition, lines=tuple(lines), names=names)
+    )
 
 
 def _singles(addition: Addition) -> list[tuple[Addition, Function]]:
@@ -103,7 +110,10 @@ def _singles(addition: Addition) -> list[tuple[Addition, Function]]:
         alone = ast.ClassDef(node.name, node.bases, node.keywords, body, node.decorator_list)
         start = last_line(node) - len(addition.lines) + 1  # the number, in the file, of its first line
         gone = {
-            number for other in methods if other is not method for number in range(first_line(other), last_line(other) + 1)
+            number
+            for other in methods
+            if other is not method
+            for number in range(first_line(other), last_line(other) + 1)
         }
         lines = tuple(line for number, line in enumerate(addition.lines, start) if number not in gone)
         result.append((replace(addition, node=alone, lines=lines), method))
@@ -146,7 +156,11 @@ def _key(addition: Addition, function: Function, support: Sequence[Addition]) ->
     helpers = sorted(dump(one.node) for one in support if one.kind is AdditionKind.HELPER)
     around = ""
     if isinstance(addition.node, ast.ClassDef):
-        rest = [child for child in addition.node.body if not (isinstance(child, Function) and is_test_name(child.name))]
+        rest = [
+            child
+            for child in addition.node.body
+            if not (isinstance(child, Function) and is_test_name(child.name))
+        ]
         around = dump(ast.Module([*rest, *map(ast.Expr, addition.node.bases)], []))
     return content_key([addition.owner, around, normal_form(function), helpers])
 

@@ -42,7 +42,7 @@ def submission_badge(claimed: int | None, low: int, high: int, total: int) -> Ba
     if total <= 0 or not 0 <= low <= high <= total:
         raise ValueError(f"counts out of order: 0 <= {low} <= {high} <= {total}, total > 0")
     ends = dict.fromkeys((_percent(low, total), _percent(high, total)))
-    message = "-".join(ends) + "%"
+    message = "-".join(f"{end}%" for end in ends)
     if claimed is None:
         return Badge("adjusted", message, Color.UNKNOWN)
     gap = 100.0 * (claimed - high) / total

@@ -74,7 +74,7 @@ def update_data_branch(
     for attempt in range(attempts):
         parent, tree = _fetch(git, branch, patience)
         changes = _effective(tree, write(tree))
-        if parent and not changes:
+        if not changes:
             return Pushed(parent, attempt, ())
         commit = _commit(git, parent, changes, message)
         if _push(git, branch, commit, patience):

@@ -51,9 +51,12 @@ class RestSource:
         self._pull = pull
         self._max_blobs = max_blobs
         self._trees: dict[str, Mapping[str, str]] = {}
+        self._changes: tuple[Change, ...] | None = None
 
     def changes(self) -> Sequence[Change]:
         """The files of the pull request. Raises GitHubError (TOO_LARGE) beyond 3,000."""
+        if self._changes is not None:
+            return self._changes
         pull = require_head(self._api, self._pull.repository, self._pull.number, self._pull.head_sha)
         if pull.changed_files > MAX_FILES:
             raise GitHubError(
@@ -69,7 +72,8 @@ class RestSource:
                     found.append(Change(file.filename, ChangeKind.ADDED))
                 else:
                     found.append(Change(file.filename, _KINDS.get(file.status, ChangeKind.MODIFIED)))
-        return sorted(found, key=lambda change: change.path)
+        self._changes = tuple(sorted(found, key=lambda change: change.path))
+        return self._changes
 
     def known_files(self) -> Collection[str]:
         """The changed files that are there at the head; others would cost a request for each folder."""

@@ -60,7 +60,7 @@ def listed_resolved(material: Material) -> Claim:
 
 def percent_of(material: Material) -> str:
     """The rate as claimed (`63.2%`), "" where there is none."""
-    for claim in (*material.metadata.claims, *material.readme):
+    for claim in _figures(material):
         if claim.percent is not None:
             return f"{claim.percent:.{claim.decimals}f}%"
     return ""
@@ -77,8 +77,27 @@ def claim_findings(material: Material) -> list[Finding]:
     return found
 
 
+def readme_claims(material: Material) -> tuple[FigureClaim, ...]:
+    """The README's claims about this submission.
+
+    A README also speaks of other agents and other splits: when any of its figures agrees with the list
+    of resolved ids, the others are taken to be about something else.
+    """
+    listed = listed_resolved(material).resolved
+    if listed is None:
+        return material.readme
+    size = len(material.held_against or material.last)
+    agreeing = tuple(
+        claim
+        for claim in material.readme
+        if claim.resolved == len(listed)
+        or (claim.resolved is None and size and _agrees(claim, len(listed), size))
+    )
+    return agreeing or material.readme
+
+
 def _figures(material: Material) -> tuple[FigureClaim, ...]:
-    return (*material.metadata.claims, *material.readme)
+    return (*material.metadata.claims, *readme_claims(material))
 
 
 def _counts(material: Material) -> Iterator[Finding]:

@@ -266,9 +266,11 @@ def _logs(material: Material) -> Iterator[Finding]:
 
 
 def _without_logs(material: Material) -> Iterator[Finding]:
-    if material.row_verdicts or material.artefacts.reports or material.artefacts.run_logs:
-        return
     ids = tuple(material.last)
+    if material.layout != "nocode" and (
+        material.row_verdicts or material.artefacts.reports or material.artefacts.run_logs
+    ):
+        return
     if material.external_logs or material.layout == "nocode":
         detail = f"the logs are elsewhere ({material.external_logs or material.artefacts.name_form})"
         yield finding(FindingKind.LOGS_NOT_IN_PULL_REQUEST, detail, ids, material.metadata.path)

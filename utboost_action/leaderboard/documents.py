@@ -25,6 +25,7 @@ MAX_YAML_NODES = 10_000
 # a string that is never closed is taken to the end, so that the scan stays linear
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 _YAML_TAG = "tag:yaml.org,2002:"
+_YAML_KINDS = frozenset({"null", "bool", "int", "float", "str", "timestamp", "map", "seq", "merge", "value"})
 
 
 class JsonObject(dict[str, object]):
@@ -202,7 +203,7 @@ class _YamlReader:
             raise _RefusedError(f"aliases that expand to more than {MAX_YAML_NODES:,} nodes")
         if depth > MAX_NESTING:
             raise _RefusedError(f"nesting of more than {MAX_NESTING} levels")
-        if not node.tag.startswith(_YAML_TAG):
+        if node.tag.removeprefix(_YAML_TAG) not in _YAML_KINDS:
             raise _RefusedError(f"the custom tag {shown(node.tag)} at line {node.start_mark.line + 1}")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, depth)

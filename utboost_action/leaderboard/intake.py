@@ -105,6 +105,7 @@ def take_in(
         tree=tree,
         layout=layout.name,
         split=_split_in(tree.root) or split,
+        benchmark_split=split,
         file=file,
         forms=tuple(classify([(row.patch, row.has_patch) for row in file.rows])),
         metadata=metadata,

@@ -16,7 +16,7 @@ from utboost_action.patches import touched_paths
 _START_UP = frozenset({"sitecustomize.py", "usercustomize.py"})
 _CONFIGURATION = frozenset(
     {"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml",
-     "noxfile.py", ".coveragerc", "nose.cfg", ".noserc", "runtests.py"}
+     "noxfile.py", ".coveragerc", "nose.cfg", ".noserc"}
 )  # fmt: skip
 _CONFIGURATION_PATHS = frozenset({"bin/test", "bin/doctest"})
 _WORKFLOWS = re.compile(

@@ -23,12 +23,14 @@ class Material:
     """The parts of one submission.
 
     rows and forms run in parallel, in the order of the file. instances: the split's rows, or None when
-    no benchmark was given. other_splits: split name -> ids, to name where an unknown id belongs.
+    no benchmark was given; benchmark_split: the name of that benchmark. other_splits: split name -> ids,
+    to name where an unknown id belongs.
     """
 
     tree: SubmissionTree
     layout: str
     split: str | None
+    benchmark_split: str | None
     file: PredictionFile
     forms: tuple[PatchForm, ...]
     metadata: Metadata

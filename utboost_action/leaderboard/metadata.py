@@ -29,6 +29,7 @@ _RATE_KEYS = (
 )  # fmt: skip
 _TEXT_KEYS = ("description", "summary", "notes")
 _FRACTION = re.compile(r"\b(\d{1,6})\s{0,3}(?:/|of|out\sof)\s{0,3}(\d{1,6})\b", re.IGNORECASE)
+_COUNT = re.compile(r"\b(?:resolved|solved|successful)\W{0,12}(\d{1,6})\b(?!\s?%|\.\d)", re.IGNORECASE)
 _PERCENT = re.compile(r"\b(\d{1,3}(?:\.\d{1,6})?)\s?%")
 _ABOUT_SUCCESS = re.compile(r"resolv|solved|pass(?:ed)?[ _-]?rate|pass@1|success|accuracy", re.IGNORECASE)
 _BIDI = re.compile("[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -204,16 +205,18 @@ def _count(value: object) -> int | None:
 
 def _claim_of_text(text: str, path: str, key: str) -> FigureClaim | None:
     fraction = _FRACTION.search(text)
+    count = None if fraction else _COUNT.search(text)
     percent = _PERCENT.search(text)
-    if fraction is None and percent is None:
+    figure = fraction or count or percent
+    if figure is None:
         return None
     number = percent.group(1) if percent else ""
     return FigureClaim(
         where=path,
         key=key,
-        resolved=int(fraction.group(1)) if fraction else None,
+        resolved=int(figure.group(1)) if fraction or count else None,
         total=int(fraction.group(2)) if fraction else None,
         percent=float(number) if number else None,
         decimals=len(number.partition(".")[2]),
-        text=text.strip()[:100] if key else (fraction or percent).group(0),  # type: ignore[union-attr]
+        text=text.strip()[:100] if key else figure.group(0),
     )

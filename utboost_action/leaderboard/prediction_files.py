@@ -5,6 +5,7 @@ The form is found from the content, not from the name. One bad row is a finding 
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -128,7 +129,7 @@ def _jsonl(data: bytes, path: str) -> PredictionFile:
     found: list[Finding] = []
 
     def rows() -> Iterator[PredictionRow]:
-        start, number = 0, 0
+        start, number = (3 if data.startswith(codecs.BOM_UTF8) else 0), 0
         while start < len(data):
             number += 1
             end = data.find(b"\n", start)

@@ -99,6 +99,8 @@ def _session(tokens: list[Token], closing: dict[bytes, int] | None) -> Session:
             session.verdicts.append(token)
     if summary < 0 and closing is None:
         session.verdicts = [token for token in _uncaptured(tokens) if token.kind is Kind.VERDICT]
+    elif summary < 0:
+        session.verdicts = _above_closing(tokens)
     for token in tokens:
         if token.kind in (Kind.SECTION, Kind.FAILURE, Kind.CAPTURED, Kind.SUMMARY):
             break
@@ -117,8 +119,9 @@ def _summary_start(tokens: list[Token], closing: dict[bytes, int] | None) -> int
     if not headers:
         return -1
     last = headers[-1]
-    closed = not any(
-        token.kind in (Kind.SECTION, Kind.FAILURE, Kind.CAPTURED, Kind.SESSION) for token in tokens[last:]
+    below = [token.kind for token in tokens[last:]]
+    closed = below.count(Kind.COUNT) < 2 and not any(
+        kind in (Kind.SECTION, Kind.FAILURE, Kind.CAPTURED, Kind.SESSION) for kind in below
     )
     if closed or closing is None or len(headers) == 1:
         return last
@@ -134,6 +137,18 @@ def _summary_start(tokens: list[Token], closing: dict[bytes, int] | None) -> int
         if all(block.get(word, 0) == named[figure] for word, figure in FIGURE_OF.items()):
             return start
     return last
+
+
+def _above_closing(tokens: list[Token]) -> list[Token]:
+    """The verdict lines right above the closing line of a run whose summary has no header."""
+    found: list[Token] = []
+    for token in reversed(tokens[:-1]):
+        if token.kind is Kind.CAPTURED:
+            return []
+        if token.kind is not Kind.VERDICT:
+            break
+        found.append(token)
+    return found[::-1]
 
 
 def _uncaptured(tokens: list[Token]) -> list[Token]:

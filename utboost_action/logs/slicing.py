@@ -82,6 +82,11 @@ def unquote(data: bytes) -> bytes | None:
     if not data.startswith(b'"') or b"\\n" not in data[:1_000_000]:
         return None
     text = data.strip().decode("utf-8", "replace")
+    try:
+        json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        if not error.msg.startswith(("Unterminated string", "Invalid \\")):
+            return None
     for candidate in (text, text.rstrip("\\") + '"', text[: text.rfind("\\")] + '"'):
         try:
             value = json.loads(candidate, strict=False)

@@ -43,6 +43,7 @@ class FoundId(NamedTuple):
     end: int
     name: bytes
     owner: bytes
+    loose: bool = False  # needs more evidence: the owner is one word, as a doctest's may be
 
     @property
     def is_event(self) -> bool:
@@ -108,19 +109,18 @@ def glued_verdict(line: bytes) -> TestStatus | None:
     return None
 
 
-def id_at(line: bytes, start: int = 0) -> FoundId | None:
-    """Return the id that begins at line[start]."""
+def id_at(line: bytes, start: int = 0, *, loose: bool = False) -> FoundId | None:
+    """Return the id that begins at line[start]; `loose` takes any owner."""
     match = _ID.match(line, start)
-    if match is None or not _is_id(match[1], match[2]):
+    if match is None or not (loose or _is_id(match[1], match[2])):
         return None
     return FoundId(match.start(), match.end(), match[1], match[2])
 
 
 def _is_id(name: bytes, owner: bytes) -> bool:
-    if b"." in owner or name.startswith(b"test") or name in _CLASS_EVENTS:
-        return name[:1] not in b".=-" and not owner.startswith(b".")
-    # A doctest of a top-level module: `name (mod)`.
-    return _WORD.fullmatch(owner) is not None
+    if name[:1] in b".=-" or owner.startswith(b"."):
+        return False
+    return b"." in owner or name.startswith(b"test") or name in _CLASS_EVENTS
 
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
@@ -156,13 +156,14 @@ def _id_before(line: bytes, floor: int, opening: int, closing: int) -> FoundId |
     word = line[max(low, blank + 1) : opening]
     if not word:
         return None
-    if floor == 0 and opening - len(word) == 0 and _is_id(word, owner) and not _glued(word, owner):
+    last = owner.rpartition(b".")[2]
+    tells = last.startswith(b"test") and word.endswith(last) and not owner.endswith(b"." + word)
+    if floor == 0 and opening == len(word) and _is_id(word, owner) and not tells and not _glued(word, owner):
         return FoundId(0, closing + 1, word, owner)
     name = word[len(word.rstrip(_WORD_BYTES)) :].lstrip(b"0123456789")
     if not name:
         return None
-    last = owner.rpartition(b".")[2]
-    if name != last and name.endswith(last) and last.startswith(b"test"):
+    if tells and name.endswith(last):
         name = last
     elif not name.startswith(b"test") and (inner := name.rfind(b"test_")) > 0:
         name = name[inner:]
@@ -184,6 +185,8 @@ def id_alone(line: bytes) -> FoundId | None:
     if opening <= 0:
         return None
     found = _id_before(line, 0, opening, len(line) - 1)
+    if found is None and (match := _ID.fullmatch(line)) is not None and _WORD.fullmatch(match[2]):
+        return FoundId(0, len(line), match[1], match[2], loose=True)
     if found is None or found.start == 0:
         return found
     return found if line[found.start - 1 : found.start] != b" " or found.name.startswith(b"test") else None

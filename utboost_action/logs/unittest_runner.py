@@ -104,6 +104,8 @@ class _Reader:
     def doc_line(self, named: tuple[FoundId, int], line: bytes, offset: int) -> bool:
         """The line after an id: its docstring, the separator and what follows."""
         found, first = named
+        if found.loose and not line.startswith(b"Doctest: "):
+            return False
         ids = list(started_ids(line))
         if ids and ids[0].start == 0:
             return False
@@ -154,9 +156,9 @@ class _Reader:
             return self.nose_line(line, offset)
         for index, found in enumerate(ids):
             after = ids[index + 1].start if index + 1 < len(ids) else len(line)
-            if index == 0 and found.start > 0:
+            if index == 0:
                 found = self.repaired(line, found)
-                if self.open is not None:
+                if found.start > 0 and self.open is not None:
                     self.output(line[: found.start], offset)
             test = self.begin(found, offset, glued=found.start > 0)
             rest = line[found.end : after]
@@ -171,7 +173,7 @@ class _Reader:
 
     def repaired(self, line: bytes, found: FoundId) -> FoundId:
         """The longest known id that ends where `found` ends: text may be glued before it."""
-        if self.known:
+        if self.known and decode(found.text) not in self.known:
             owner = b" (" + found.owner + b")"
             low = max(line.rfind(b" ", 0, found.end - len(owner)) + 1, found.end - len(owner) - 200)
             for start in range(low, found.end - len(owner)):

@@ -43,7 +43,7 @@ class Section:
     def header(self, line: bytes, offset: int, *, strong: bool) -> tuple[str, Entry, bool] | None:
         """Take in one header line: its id, entry, and whether its outcome is the one that counts."""
         match = HEADER.match(line)
-        found = id_at(line, match.end()) if match is not None else None
+        found = id_at(line, match.end(), loose=strong) if match is not None else None
         if match is None or found is None:
             self.unparsed += strong
             return None

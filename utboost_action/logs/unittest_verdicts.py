@@ -34,9 +34,10 @@ def settle(seen: Transcript, known: frozenset[str]) -> Reading:
         )
         if entry.unexpected and not entry.message:
             out.spots[name] = Spot(min(first, entry.first), entry.first, "summary", "unexpected success")
+    names = len(out.statuses.keys() | {test.id for test in unsettled})
     _events(seen, out, known)
     if ran is not None:
-        _figures(seen, out, unsettled)
+        _figures(seen, out, unsettled, names)
     for test in unsettled:
         if test.id in out.statuses:
             continue
@@ -125,14 +126,13 @@ def _owner(name: str) -> str:
     return name.partition("(")[2].rstrip(")")
 
 
-def _figures(seen: Transcript, out: Reading, unsettled: list[Started]) -> None:
+def _figures(seen: Transcript, out: Reading, unsettled: list[Started], names: int) -> None:
     """Fill the summary, and let the figures settle or contradict what the lines say."""
     ran = sum(run[0] for run in seen.runs)
     figures: dict[str, int] = {}
     for _, part, _ in seen.runs:
         for word, number in part.items():
             figures[word] = figures.get(word, 0) + number
-    names = len(set(out.statuses) | {test.id for test in unsettled})
     if len(seen.runs) > 1 and names <= max(run[0] for run in seen.runs):
         ran, figures, _ = seen.runs[-1]
     failed = sum(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from utboost_action.model import Difference, DifferenceKind, Run, RunState, SideRun, SideState, TestStatus
@@ -148,16 +148,3 @@ def _with_detail(what: str, detail: str) -> str:
 
 def _log(side: SideRun, run: Run) -> str:
     return f"{side.key}/{run.log}"
-
-
-def wavers(runs: Iterable[Run]) -> bool:
-    """Whether any two of these runs of one suite disagree on a test's class."""
-    seen: dict[str, str] = {}
-    runs = list(runs)
-    for test in {test for run in runs for test in run.outcomes}:
-        for run in runs:
-            if seen.setdefault(test, _class(_word(run.outcomes.get(test)))) != _class(
-                _word(run.outcomes.get(test))
-            ):
-                return True
-    return False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from utboost_action.model import (
+    ORIGINAL,
     AugmentedTest,
     BankStatus,
+    Cause,
     Difference,
     Run,
     SideRun,
@@ -17,28 +18,6 @@ from utboost_action.model import (
     VerdictKind,
 )
 from utboost_action.oracle.relation import Outcomes, compare, outcomes_of
-
-ORIGINAL = "original"
-
-
-class Cause(StrEnum):
-    """Why a verdict is INCONCLUSIVE. Those of `SETUP_CAUSES` speak of the set-up, not of the patch."""
-
-    NO_IMAGE = "image missing"
-    NO_ROW_FIELD = "row incomplete"
-    SANDBOX = "sandbox failed"
-    GOLD_UNUSABLE = "gold does not pass its own tests"
-    PATCH_FAILED = "patch does not apply"
-    NO_PATCH = "no patch"
-    SETUP_FAILED = "set-up failed"
-    RUN_UNKNOWN = "run ended without a result"
-    UNSTABLE = "candidate wavers"
-    NO_AUGMENTED_TEST = "no augmented test"
-    NO_USABLE_TEST = "no usable augmented test"
-    NOT_AUDITED = "not audited"
-
-
-SETUP_CAUSES = frozenset((Cause.NO_IMAGE, Cause.NO_ROW_FIELD, Cause.SANDBOX, Cause.GOLD_UNUSABLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +117,7 @@ def _with_reverted_files(sides: Sides, gold: Outcomes, blank: Verdict) -> Verdic
     if augmented.kind in (VerdictKind.WRONG, VerdictKind.SUSPECT):
         return augmented
     edited = f"the patch edits files that steer the test runner: {files}"
-    return replace(augmented, kind=VerdictKind.SUSPECT, reasons=(edited, *augmented.reasons), cause="")
+    return replace(augmented, kind=VerdictKind.SUSPECT, reasons=(edited, *augmented.reasons), cause=None)
 
 
 def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:

@@ -94,7 +94,7 @@ def _instance(
     return {
         "instance_id": verdict.instance_id,
         "verdict": str(verdict.kind),
-        "cause": verdict.cause or None,
+        "cause": str(verdict.cause) if verdict.cause else None,
         "reasons": list(verdict.reasons),
         "claimed": verdict.claimed,
         "regraded": regraded.get(verdict.instance_id),

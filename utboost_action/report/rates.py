@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from utboost_action.model import Verdict, VerdictKind
-from utboost_action.oracle.verdicts import Cause
+from utboost_action.model import Cause, Verdict, VerdictKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def rates_of(
     claimed: the ids of the split that the submission claims; one without a verdict counts into high.
     """
     verdicts = list(verdicts)
-    audited = [verdict for verdict in verdicts if verdict.cause != Cause.NOT_AUDITED]
+    audited = [verdict for verdict in verdicts if verdict.cause is not Cause.NOT_AUDITED]
     holds = {verdict.instance_id for verdict in audited if verdict.kind is VerdictKind.HOLDS}
     judged = {verdict.instance_id for verdict in verdicts}
     may_hold = {verdict.instance_id for verdict in verdicts if _may_hold(verdict)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import patch_of
+from submission_builders import patch_of
 
 from utboost_action.leaderboard.patch_classes import classify, out_of_fence
 from utboost_action.model import PredictionClass
@@ -71,7 +71,7 @@ def test_fence(text: str, inner: str | None) -> None:
 
 
 def test_properties() -> None:
-    binary = "diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1111111\nBinary files /dev/null and b/x differ\n"
+    binary = "diff --git a/x b/x\nnew file mode 100644\nindex 0..1\nBinary files /dev/null and b/x differ\n"
     forms = classify([(SOUND + "\0", True), (SOUND.replace("\n", "\r\n"), True), (binary, True)])
     assert [form.nul for form in forms] == [True, False, False]
     assert [form.carriage_returns for form in forms] == [False, True, False]

@@ -37,7 +37,10 @@ def read(tmp_path: Path, content: str | bytes, name: str = "preds.json") -> Pred
         (json.dumps([ROW, OTHER]), "json list"),
         (json.dumps([ROW, OTHER], indent=1), "json list"),
         (json.dumps({"a__b-1": ROW, "a__b-2": OTHER}), "json dict"),
-        (json.dumps({"a__b-1": {"model_patch": "p\n"}, "a__b-2": {"model_patch": "p\n"}}, indent=2), "json dict"),
+        (
+            json.dumps({"a__b-1": {"model_patch": "p\n"}, "a__b-2": {"model_patch": "p\n"}}, indent=2),
+            "json dict",
+        ),
     ],
 )
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -50,7 +53,15 @@ def test_form_is_found_by_content(tmp_path: Path, content: str, form: str, mark:
 
 
 def test_one_bad_row_hides_no_other(tmp_path: Path) -> None:
-    lines = [json.dumps(ROW), "{broken", "[1]", '"text"', "", b"\xff\xfe".decode("latin-1"), json.dumps(OTHER)]
+    lines = [
+        json.dumps(ROW),
+        "{broken",
+        "[1]",
+        '"text"',
+        "",
+        b"\xff\xfe".decode("latin-1"),
+        json.dumps(OTHER),
+    ]
     file = read(tmp_path, "\n".join(lines))
     assert [row.instance_id for row in file.rows] == ["a__b-1", "a__b-2"]
     assert [(item.kind, item.where) for item in file.findings] == [
@@ -76,7 +87,10 @@ def test_key_and_row_that_differ_are_named(tmp_path: Path) -> None:
 
 
 def test_keys_of_multi_swe_bench(tmp_path: Path) -> None:
-    file = read(tmp_path, json.dumps({"org": "o", "repo": "r", "number": 7, "fix_patch": "p\n"}) + "\n" * 2 + json.dumps(ROW))
+    file = read(
+        tmp_path,
+        json.dumps({"org": "o", "repo": "r", "number": 7, "fix_patch": "p\n"}) + "\n" * 2 + json.dumps(ROW),
+    )
     assert [(row.instance_id, row.patch) for row in file.rows] == [("o__r-7", "p\n"), ("a__b-1", "p\n")]
 
 
@@ -128,7 +142,9 @@ def test_files_are_found_by_name_and_by_content(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", ".", "..", "a/b", "a\\b", "/etc/passwd", "a\nb", "-x", "a b", "x" * 201, None, 7])
+@pytest.mark.parametrize(
+    "text", ["", ".", "..", "a/b", "a\\b", "/etc/passwd", "a\nb", "-x", "a b", "x" * 201, None, 7]
+)
 def test_what_is_no_id(text: object) -> None:
     assert not is_instance_id(text)
 
@@ -141,11 +157,16 @@ def test_no_bytes_make_it_raise(tmp_path_factory: pytest.TempPathFactory, data: 
 
 @given(
     st.dictionaries(
-        st.from_regex(r"[a-z]{1,5}__[a-z]{1,5}-[0-9]{1,4}", fullmatch=True), st.text(max_size=60), min_size=1, max_size=8
+        st.from_regex(r"[a-z]{1,5}__[a-z]{1,5}-[0-9]{1,4}", fullmatch=True),
+        st.text(max_size=60),
+        min_size=1,
+        max_size=8,
     )
 )
 @settings(max_examples=60, deadline=None)
-def test_the_three_forms_say_the_same(tmp_path_factory: pytest.TempPathFactory, patches: dict[str, str]) -> None:
+def test_the_three_forms_say_the_same(
+    tmp_path_factory: pytest.TempPathFactory, patches: dict[str, str]
+) -> None:
     folder = tmp_path_factory.mktemp("forms")
     rows = [{"instance_id": key, "model_patch": patch} for key, patch in patches.items()]
     files = [

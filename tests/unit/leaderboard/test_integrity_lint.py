@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import patch_of
+from submission_builders import patch_of
 
 from utboost_action.leaderboard.integrity import is_test_like, lint, runner_configuration
 
@@ -89,7 +89,12 @@ def test_added_lines(line: str, kind: str) -> None:
 def test_removed_lines_context_comments_and_texts_of_other_files_say_nothing() -> None:
     removed = patch_of().replace("+z = 3", "-time.sleep(1)").replace("-1,2 +1,3", "-1,3 +1,2")
     context = patch_of().replace(" y = 2", " time.sleep(1)")
-    for patch in (removed, context, patch_of(added="# time.sleep(1)"), patch_of("docs/a.rst", "time.sleep(1)")):
+    for patch in (
+        removed,
+        context,
+        patch_of(added="# time.sleep(1)"),
+        patch_of("docs/a.rst", "time.sleep(1)"),
+    ):
         assert kinds(patch) == set()
 
 
@@ -103,11 +108,21 @@ def test_a_hunk_line_that_looks_like_a_header_names_no_file() -> None:
 
 
 def test_runner_configuration() -> None:
-    paths = ("pkg/core.py", "conftest.py", "setup.cfg", "x/y.pth", "src/runtests.py", "tests/test_a.py", "setup.py")
+    paths = (
+        "pkg/core.py",
+        "conftest.py",
+        "setup.cfg",
+        "x/y.pth",
+        "src/runtests.py",
+        "tests/test_a.py",
+        "setup.py",
+    )
     assert runner_configuration(paths) == ("conftest.py", "setup.cfg", "x/y.pth")
 
 
-@pytest.mark.parametrize("path", ["tests/a.py", "a/test_b.py", "a/b_test.py", "conftest.py", "auth_tests/x.py", "testing/x.py"])
+@pytest.mark.parametrize(
+    "path", ["tests/a.py", "a/test_b.py", "a/b_test.py", "conftest.py", "auth_tests/x.py", "testing/x.py"]
+)
 def test_test_like(path: str) -> None:
     assert is_test_like(path)
 

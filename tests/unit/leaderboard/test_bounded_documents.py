@@ -89,7 +89,13 @@ def test_yaml_aliases_within_the_budget_are_read_and_a_bomb_is_refused() -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["a: &a [*a]", "a: !!python/object/apply:os.system [id]", "a: !custom 1", "? [a]\n: 1", "x: [" + "1," * 20_000 + "]"],
+    [
+        "a: &a [*a]",
+        "a: !!python/object/apply:os.system [id]",
+        "a: !custom 1",
+        "? [a]\n: 1",
+        "x: [" + "1," * 20_000 + "]",
+    ],
 )
 def test_liberties_of_yaml_are_refused(text: str) -> None:
     assert kinds(text.encode(), yaml=True) == ["yaml_refused"]

@@ -1,0 +1,42 @@
+# Everything a machine needs is Python 3.11 or later, git and make; each target sets up what it uses.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+WORKERS ?= auto
+
+.PHONY: demo test check bench real lock clean
+
+demo: $(READY)  ## audit the example submission, without Docker or a key
+	$(BIN)/utboost-action demo
+
+test: $(READY)  ## all tests; what a machine lacks is skipped with its reason
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+check: $(READY)  ## lint, format, types, import rules, Dockerfile
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q -p no:cacheprovider tests/unit/test_architecture.py
+	$(BIN)/hadolint Dockerfile
+
+bench: $(READY)  ## measurements, each as a ratio to a reference in the same run
+	$(BIN)/python -m bench
+
+real: $(READY)  ## every real instance, in containers (needs Docker and the real data beside the project)
+	UTBOOST_REAL=all $(BIN)/pytest -n $(WORKERS) --dist loadgroup tests/real
+
+lock:  ## pin the requirements again, by hash, with no index named
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -c requirements.txt -o requirements-dev.txt
+
+clean:
+	rm -rf $(VENV) utboost-out build dist
+
+$(READY): requirements-dev.txt requirements-reference.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; say which with make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements-reference.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
