@@ -114,7 +114,7 @@ def test_long_line(read: Read) -> None:
 def test_nan_and_duplicate_keys(read: Read) -> None:
     described = read("05_nan_duplicate_keys")
     (numbers,) = findings(described, "not_a_json_number")
-    assert all(word in str(numbers["detail"]) for word in ("NaN", "Infinity", "results.json", "1e999")[:2])
+    assert all(word in str(numbers["detail"]) for word in ("NaN", "Infinity", "1e999"))
     assert any("resolved" in str(item["detail"]) for item in findings(described, "duplicate_key"))
     assert described["claimed"]["resolved"] is None  # type: ignore[index]
     assert predictions(described)["duplicate_ids"] == ["django__django-11099"]

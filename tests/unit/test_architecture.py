@@ -48,7 +48,9 @@ def _stage_of(part: str) -> set[str] | None:
 
 
 def test_every_module_has_a_place():
-    parts = {p.name.removesuffix(".py") for p in PACKAGE.iterdir() if p.name not in ("__pycache__", "py.typed")}
+    parts = {
+        p.name.removesuffix(".py") for p in PACKAGE.iterdir() if p.name not in ("__pycache__", "py.typed")
+    }
     known = VALUES | JOINS | EDGES | {"__init__"} | set().union(*STAGES.values())
     assert parts <= known, f"without a place in the architecture: {sorted(parts - known)}"
 

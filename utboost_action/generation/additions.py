@@ -52,10 +52,36 @@ class Addition:
 
 # defined at module level or in an existing class, these change how existing tests run
 _STEERING = frozenset(
-    """setUp tearDown setUpClass tearDownClass setUpTestData asyncSetUp asyncTearDown setUpModule tearDownModule
-    setup teardown setup_class teardown_class setup_method teardown_method setup_module teardown_module
-    setup_function teardown_function pytestmark pytest_plugins pytest_generate_tests collect_ignore
-    collect_ignore_glob load_tests __test__ fixtures __all__""".split()
+    (
+        "setUp",
+        "tearDown",
+        "setUpClass",
+        "tearDownClass",
+        "setUpTestData",
+        "asyncSetUp",
+        "asyncTearDown",
+        "setUpModule",
+        "tearDownModule",
+        "setup",
+        "teardown",
+        "setup_class",
+        "teardown_class",
+        "setup_method",
+        "teardown_method",
+        "setup_module",
+        "teardown_module",
+        "setup_function",
+        "teardown_function",
+        "pytestmark",
+        "pytest_plugins",
+        "pytest_generate_tests",
+        "collect_ignore",
+        "collect_ignore_glob",
+        "load_tests",
+        "__test__",
+        "fixtures",
+        "__all__",
+    )
 )
 
 

@@ -1,4 +1,4 @@
-"""What travels to and from a model: requests with an exact hash, replies, usage, and the client's protocol."""
+"""What travels to and from a model: requests with an exact hash, replies, usage; the client's protocol."""
 
 from __future__ import annotations
 

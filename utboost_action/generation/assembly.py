@@ -1,4 +1,4 @@
-"""Units put together: unique names, groups that fit in one tree, and their patch on top of the official one."""
+"""Units put together: unique names, groups that fit in one tree, a patch on top of the official one."""
 
 from __future__ import annotations
 

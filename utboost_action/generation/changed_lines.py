@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import unidiff
 import unidiff.errors
+from unidiff.patch import PatchSet
 
 from utboost_action.patches import with_final_newline
 
@@ -27,12 +27,14 @@ class Coverage:
 def changed_lines(gold_patch: str) -> Mapping[str, tuple[int, ...]]:
     """Path -> the numbers, after the patch, of the lines it adds to Python files; empty if unreadable."""
     try:
-        patch = unidiff.PatchSet(with_final_newline(gold_patch))
+        patch = PatchSet(with_final_newline(gold_patch))
     except (unidiff.errors.UnidiffParseError, ValueError):
         return {}
     found = {}
     for file in patch:
-        numbers = tuple(line.target_line_no for hunk in file for line in hunk if line.is_added)
+        numbers = tuple(
+            line.target_line_no for hunk in file for line in hunk if line.is_added and line.target_line_no
+        )
         if file.path.endswith(".py") and numbers:
             found[file.path] = numbers
     return found

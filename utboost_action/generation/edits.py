@@ -45,7 +45,7 @@ def apply_reply(reply: WrittenReply, view: RepositoryView, official: Collection[
         target = new if path in new else changed
         if path not in target:
             raise RejectedError(
-                Gate.MALFORMED_EDIT, f"an IMPORT line for {ascii(path[:100])}, which is not edited"
+                Gate.MALFORMED_EDIT, f"an IMPORT line for {path[:100]!a}, which is not edited"
             )
         target[path] = with_imports(target[path], statements)
     return EditedFiles(changed, new)
@@ -65,9 +65,7 @@ def replaced_once(text: str, edit: Edit) -> str:
     found = [n for n in range(len(lines) - size + 1) if lines[n : n + size] == searched]
     if len(found) != 1:
         gate = Gate.SEARCH_AMBIGUOUS if found else Gate.SEARCH_NOT_FOUND
-        raise RejectedError(
-            gate, f"{len(found)} matches in {edit.path} of {ascii(searched[0].strip()[:100])}"
-        )
+        raise RejectedError(gate, f"{len(found)} matches in {edit.path} of {searched[0].strip()[:100]!a}")
     before, after = lines[: found[0]], lines[found[0] + size :]
     return "".join(f"{line}\n" for line in [*before, *lines_of(edit.replace.strip("\n") + "\n"), *after])
 
@@ -89,7 +87,7 @@ def with_imports(text: str, statements: Collection[str]) -> str:
         except UnusableSourceError:
             body = []
         if len(body) != 1 or not isinstance(body[0], ast.Import | ast.ImportFrom):
-            raise RejectedError(Gate.MALFORMED_EDIT, f"no import: {ascii(statement[:100])}")
+            raise RejectedError(Gate.MALFORMED_EDIT, f"no import: {statement[:100]!a}")
         if not set(_bindings(body[0])) <= present:
             missing.append(ast.unparse(body[0]))
     if not missing:

@@ -9,10 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import BoundedSemaphore
+from typing import Any
 
 import httpx2
 import openai
-import openai.types.chat
 
 from utboost_action.generation.asking import BudgetExhaustedError, Exchange, ModelError, Reply, Request, Usage
 from utboost_action.generation.budget import Budget
@@ -25,9 +25,11 @@ _ERROR_TEXT = 300  # characters of an endpoint's message that are shown
 
 @dataclass(frozen=True, slots=True)
 class EndpointLimits:
-    """timeout: seconds for a whole call. retries: further tries of a call. body: bytes of a reply that
+    """What calls may take.
+
+    timeout: seconds for a whole call. retries: further tries of a call. body: bytes of a response that
     are read. longest_wait: seconds that a Retry-After may ask for. concurrency: calls at once.
-    """  # noqa: D205
+    """
 
     timeout: float = 300.0
     retries: int = 5
@@ -36,7 +38,7 @@ class EndpointLimits:
     concurrency: int = 4
 
 
-class _Again(Exception):
+class _AgainError(Exception):
     """A try that failed in a way that may pass; `wait`: seconds the endpoint asked for."""
 
     def __init__(self, reason: str, wait: float | None = None, received: int = 0) -> None:
@@ -61,7 +63,7 @@ class Endpoint:
         clock: Callable[[], float],
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
-        limits: EndpointLimits = EndpointLimits(),  # noqa: B008 (frozen)
+        limits: EndpointLimits = EndpointLimits(),
         features: Features | None = None,
     ) -> None:
         self._client = client
@@ -116,18 +118,17 @@ class Endpoint:
     def _call(self, request: Request, samples: list[int]) -> dict[int, Reply]:
         """One call with its retries; features that the endpoint refuses are given up on the way."""
         tries = 0
+        where = f"{request.instance_id}, {request.stage}"
         while True:
             if len(samples) > 1 and not self.features.has(Feature.MANY):
                 return {}
             used = self.features.used_by(request, len(samples))
             try:
                 return self._try(request, samples)
-            except _Again as problem:
+            except _AgainError as problem:
                 tries += 1
                 if tries > self._limits.retries:
-                    raise ModelError(
-                        f"{request.instance_id}, {request.stage}: no usable reply after {tries} tries: {problem}"
-                    ) from None
+                    raise ModelError(f"{where}: no usable reply after {tries} tries: {problem}") from None
                 self._sleep(problem.wait if problem.wait is not None else min(60.0, 0.5 * 2**tries))
             except openai.APIStatusError as refusal:
                 message, param = _told(refusal)
@@ -135,7 +136,7 @@ class Endpoint:
                 feature = self.features.refused(message, param, used) if may_be_feature else None
                 if feature is None:
                     raise ModelError(
-                        f"{request.instance_id}, {request.stage}: the endpoint answers {refusal.status_code}: {message}"
+                        f"{where}: the endpoint answers {refusal.status_code}: {message}"
                     ) from None
                 self.features.give_up(feature)
 
@@ -149,7 +150,7 @@ class Endpoint:
             begin, at = self._clock(), self._now().isoformat(timespec="seconds")
             try:
                 replies, usage = self._answer(request, samples)
-            except _Again as problem:
+            except _AgainError as problem:
                 lost = Usage(bound.prompt_tokens, problem.received // 3, measured=False)
                 call.settle(lost if problem.received else Usage())
                 if problem.received:
@@ -171,29 +172,27 @@ class Endpoint:
         return dict(zip(samples, stamped, strict=False))
 
     def _answer(self, request: Request, samples: list[int]) -> tuple[list[Reply], Usage | None]:
-        """One HTTP exchange. Raises _Again for what may pass, openai.APIStatusError for a refusal."""
-        deadline = self._clock() + self._limits.timeout
+        """One HTTP exchange. Raises _AgainError for what may pass, openai.APIStatusError for a refusal."""
+        limit = self._limits.timeout
+        deadline = self._clock() + limit
         body, size = bytearray(), 0
+        create: Any = self._client.chat.completions.with_streaming_response.create
         try:
-            with self._client.with_options(timeout=self._limits.timeout).with_streaming_response.post(
-                "/chat/completions",
-                body=body_of(request, samples, self.features),
-                cast_to=openai.types.chat.ChatCompletion,
-            ) as response:
+            with create(**body_of(request, samples, self.features), timeout=limit) as response:
                 for chunk in response.iter_bytes():
                     body += chunk
                     size += len(chunk)
                     if size > self._limits.body:
                         raise ModelError(f"a reply of more than {self._limits.body} bytes was left unread")
                     if self._clock() > deadline:
-                        raise _Again(f"the reply took longer than {self._limits.timeout:g} s", received=size)
+                        raise _AgainError(f"the reply took longer than {limit:g} s", received=size)
         except openai.APIStatusError as refusal:
             _raise_if_passing(refusal, self._limits.longest_wait, self._now())
             raise
         except openai.OpenAIError as problem:
-            raise _Again(f"{type(problem).__name__}: {problem}"[:_ERROR_TEXT], received=size) from None
+            raise _AgainError(f"{type(problem).__name__}: {problem}"[:_ERROR_TEXT], received=size) from None
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as problem:
-            raise _Again(f"{type(problem).__name__}: {problem}"[:_ERROR_TEXT], received=size) from None
+            raise _AgainError(f"{type(problem).__name__}: {problem}"[:_ERROR_TEXT], received=size) from None
         return _choices(bytes(body), len(samples))
 
 
@@ -202,15 +201,15 @@ def _choices(body: bytes, count: int) -> tuple[list[Reply], Usage | None]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        raise _Again("the response is no JSON, or was cut", received=len(body)) from None
+        raise _AgainError("the response is no JSON, or was cut", received=len(body)) from None
     choices = value.get("choices") if isinstance(value, dict) else None
     if not isinstance(choices, list) or not choices:
-        raise _Again("the response holds no choices", received=len(body))
+        raise _AgainError("the response holds no choices", received=len(body))
     replies: list[tuple[int, Reply]] = []
     for number, choice in enumerate(choices[:_MOST_CHOICES]):
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(message, dict):
-            raise _Again("a choice of the response holds no message", received=len(body))
+            raise _AgainError("a choice of the response holds no message", received=len(body))
         text, index = message.get("content"), choice.get("index")
         finish = choice.get("finish_reason")
         reply = Reply(text if isinstance(text, str) else "", finish if isinstance(finish, str) else "")
@@ -229,7 +228,7 @@ def _usage(value: object) -> Usage | None:
 
 
 def _raise_if_passing(refusal: openai.APIStatusError, longest: float, now: datetime) -> None:
-    """Raise _Again for a status that may pass: 408, 409, 429 (unless the account is empty) and 5xx."""
+    """Raise _AgainError for a status that may pass: 408, 409, 429 (unless the account is empty) and 5xx."""
     status, (message, _param) = refusal.status_code, _told(refusal)
     if status == 429 and "insufficient_quota" in f"{refusal.code} {message}":
         return
@@ -239,7 +238,7 @@ def _raise_if_passing(refusal: openai.APIStatusError, longest: float, now: datet
             raise ModelError(
                 f"the endpoint answers {status} and asks to wait {wait:g} s, longer than {longest:g} s"
             )
-        raise _Again(f"the endpoint answers {status}: {message}", wait)
+        raise _AgainError(f"the endpoint answers {status}: {message}", wait)
 
 
 def _retry_after(value: str | None, now: datetime) -> float | None:

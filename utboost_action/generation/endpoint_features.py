@@ -32,12 +32,15 @@ _CONSEQUENCES = {
     Feature.SYSTEM: "the system text is put before the user's",
 }
 _NAMED_BY = (
-    (Feature.JSON_SCHEMA, re.compile(r"response_format|json_schema|json_object|json mode|structured", re.I)),
-    (Feature.MAX_TOKENS, re.compile(r"max_tokens|max_completion_tokens", re.I)),
-    (Feature.SEED, re.compile(r"\bseed\b", re.I)),
-    (Feature.TEMPERATURE, re.compile(r"\btemperature\b", re.I)),
+    (
+        Feature.JSON_SCHEMA,
+        re.compile(r"response_format|json_schema|json_object|json mode|structured", re.IGNORECASE),
+    ),
+    (Feature.MAX_TOKENS, re.compile(r"max_tokens|max_completion_tokens", re.IGNORECASE)),
+    (Feature.SEED, re.compile(r"\bseed\b", re.IGNORECASE)),
+    (Feature.TEMPERATURE, re.compile(r"\btemperature\b", re.IGNORECASE)),
     (Feature.MANY, re.compile(r"(?:^|['\"`\s(])n(?:['\"`\s):=]|$)")),
-    (Feature.SYSTEM, re.compile(r"\bsystem\b", re.I)),
+    (Feature.SYSTEM, re.compile(r"\bsystem\b", re.IGNORECASE)),
 )
 
 
@@ -94,7 +97,7 @@ class Features:
                         feature = Feature.JSON_OBJECT
                     if feature in used:
                         return feature
-        if re.search(r"context|too long|maximum.*length|model.*(?:exist|found)", message, re.I):
+        if re.search(r"context|too long|maximum.*length|model.*(?:exist|found)", message, re.IGNORECASE):
             return None
         return next((one for one in used if one not in (Feature.MAX_TOKENS, Feature.TEMPERATURE)), None)
 

@@ -10,22 +10,72 @@ from utboost_action.generation.gates import Gate, RejectedError
 from utboost_action.generation.units import Unit
 
 _NETWORK_MODULES = frozenset(
-    """socket ssl ftplib smtplib poplib imaplib telnetlib nntplib xmlrpc http.client http.server socketserver
-    urllib.request urllib3 httpx aiohttp websockets paramiko""".split()
+    (
+        "socket",
+        "ssl",
+        "ftplib",
+        "smtplib",
+        "poplib",
+        "imaplib",
+        "telnetlib",
+        "nntplib",
+        "xmlrpc",
+        "http.client",
+        "http.server",
+        "socketserver",
+        "urllib.request",
+        "urllib3",
+        "httpx",
+        "aiohttp",
+        "websockets",
+        "paramiko",
+    )
 )
 _NETWORK_CALLS = frozenset(("urlopen", "urlretrieve", "create_connection", "open_connection", "getaddrinfo"))
 _HTTP_VERBS = frozenset(("get", "post", "put", "delete", "head", "patch", "options", "request"))
 _RANDOM_CALLS = frozenset(
-    """random randint randrange choice choices shuffle sample uniform gauss rand randn normal permutation
-    random_sample standard_normal integers getrandbits normalvariate betavariate""".split()
+    (
+        "random",
+        "randint",
+        "randrange",
+        "choice",
+        "choices",
+        "shuffle",
+        "sample",
+        "uniform",
+        "gauss",
+        "rand",
+        "randn",
+        "normal",
+        "permutation",
+        "random_sample",
+        "standard_normal",
+        "integers",
+        "getrandbits",
+        "normalvariate",
+        "betavariate",
+    )
 )
 _RANDOM_SOURCES = frozenset(("random", "np.random", "numpy.random", "secrets", "uuid"))
 _ALWAYS_RANDOM = frozenset(
     ("uuid.uuid1", "uuid.uuid4", "os.urandom", "random.SystemRandom", "secrets.token_hex")
 )
 _SKIPS = frozenset(
-    """skip skipif xfail skipIf skipUnless skipTest expectedFailure importorskip SKIP XFAIL SkipTest
-    skipIfDBFeature skipUnlessDBFeature""".split()
+    (
+        "skip",
+        "skipif",
+        "xfail",
+        "skipIf",
+        "skipUnless",
+        "skipTest",
+        "expectedFailure",
+        "importorskip",
+        "SKIP",
+        "XFAIL",
+        "SkipTest",
+        "skipIfDBFeature",
+        "skipUnlessDBFeature",
+    )
 )
 _ABSOLUTE = re.compile(
     r"(?:/(?:bin|dev|etc|home|lib|mnt|opt|proc|root|run|sbin|srv|sys|testbed|tmp|usr|var|Users|work|workspace)(?:/|$)"
@@ -90,7 +140,7 @@ def _random(nodes: Sequence[ast.stmt]) -> Iterator[str]:
 def _absolute(nodes: Sequence[ast.stmt]) -> Iterator[str]:
     for node in _walk(nodes):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _ABSOLUTE.match(node.value):
-            yield f"names the path {ascii(node.value[:80])}"
+            yield f"names the path {node.value[:80]!a}"
 
 
 def _steers(nodes: Sequence[ast.stmt]) -> Iterator[str]:

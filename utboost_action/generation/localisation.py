@@ -24,6 +24,7 @@ from utboost_action.generation.tokens import PromptTooLargeError, first_fitting
 from utboost_action.generation.tree import tree_versions
 
 _REPLY_TOKENS = 400
+_REPAIRED_TEXT = 2_000  # characters of an unusable reply that its repair shows again
 _PLACES = 6
 _RANGES = 6
 _LONG_CLASS = 60  # lines; a longer class is shown by the spans of its methods
@@ -77,7 +78,10 @@ class Location:
 
 
 def localise(scope: Scope, client: ModelClient, tally: Tally) -> Location:
-    """Ask for files, places and lines, one after another. Raises ModelError when the model cannot be asked."""
+    """Ask for files, places and lines, one after another.
+
+    Raises ModelError when the model cannot be asked.
+    """
     fallbacks: list[str] = []
     files = locate_files(scope, client, tally)
     if not files:
@@ -197,18 +201,15 @@ def _asked(
         schema_name=stage,
         schema=shape.schema,
     )
-    for attempt in (request, None):
-        asked = attempt or replace(
-            request,
-            messages=prompting.repaired(request.messages, text[:2_000], problem),
-            stage=f"{stage} repair",
-        )
-        text = client.ask(asked, [0])[0].text
+    for last in (False, True):
+        text = client.ask(request, [0])[0].text
         try:
             return read(text, shape)
         except ValueError as refused:
-            problem = str(refused)
-            tally.reject(Gate.MALFORMED_JSON, asked.stage, problem)
+            tally.reject(Gate.MALFORMED_JSON, request.stage, str(refused))
+            if not last:
+                repair = prompting.repaired(request.messages, text[:_REPAIRED_TEXT], str(refused))
+                request = replace(request, messages=repair, stage=f"{stage} repair")
     return []
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import unidiff
 import unidiff.errors
+from unidiff.patch import PatchedFile, PatchSet
 
 from utboost_action.generation.repository import RepositoryView
 from utboost_action.generation.syntax import Definition, UnusableSourceError, definitions
@@ -36,7 +36,7 @@ class OfficialPatch:
 def read_official(test_patch: str) -> OfficialPatch:
     """Read the official test patch; one that unidiff cannot read gives its file names only."""
     try:
-        patch = unidiff.PatchSet(with_final_newline(test_patch))
+        patch = PatchSet(with_final_newline(test_patch))
     except (unidiff.errors.UnidiffParseError, ValueError):
         paths = tuple(path for path in touched_paths(test_patch) if path.endswith(".py"))
         return OfficialPatch(paths, (), ("\n".join(paths),))
@@ -89,10 +89,10 @@ def _inside_function(one: Definition, known: tuple[Definition, ...]) -> bool:
     return any(".".join(parts[:count]) in parents for count in range(1, len(parts)))
 
 
-def _changes(file: unidiff.PatchedFile) -> list[Change]:
+def _changes(file: PatchedFile) -> list[Change]:
     changes: list[Change] = []
     for hunk in file:
-        numbers = [line.target_line_no for line in hunk if line.is_added]
+        numbers = [line.target_line_no for line in hunk if line.is_added and line.target_line_no]
         for number in numbers:
             if changes and changes[-1].last == number - 1:
                 changes[-1] = Change(file.path, changes[-1].first, number)
@@ -101,7 +101,7 @@ def _changes(file: unidiff.PatchedFile) -> list[Change]:
     return changes
 
 
-def _digest(file: unidiff.PatchedFile, kinds: str) -> str:
+def _digest(file: PatchedFile, kinds: str) -> str:
     lines = [f"{'removed ' if file.is_removed_file else ''}{file.path}"]
     section = ""
     for hunk in file:

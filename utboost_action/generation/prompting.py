@@ -28,12 +28,30 @@ class Prefix:
     shortened: bool
 
 
+@dataclass(frozen=True, slots=True)
+class DifferentialMaterial:
+    """What the strategy `differential` shows besides: the reference patch and one candidate."""
+
+    gold: str
+    candidate: str
+
+
+def differential_material(gold: str, candidate: str) -> DifferentialMaterial:
+    """Both patches as text, whole."""
+    return DifferentialMaterial(gold.strip("\n"), candidate.strip("\n"))
+
+
 def prefix_of(
-    issue: str, official: OfficialPatch, *, budget: int, mark_source: str, extra: str = ""
+    issue: str,
+    official: OfficialPatch,
+    *,
+    budget: int,
+    mark_source: str,
+    extra: DifferentialMaterial | None = None,
 ) -> Prefix:
     """The fullest prefix within `budget` tokens: issue whole, then less of the test patch, then of the issue.
 
-    extra: further fenced material, already rendered. Raises PromptTooLargeError.
+    extra: the patches of the differential strategy, None for the issue strategy. Raises PromptTooLargeError.
     """
     mark = _mark(issue, mark_source)
     system = _render("system.j2", mark=mark)

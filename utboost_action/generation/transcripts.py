@@ -1,4 +1,4 @@
-"""Transcripts: every exchange with a model on one line of JSON, and replies by the exact hash of the request."""
+"""Transcripts: every exchange with a model on a line of JSON, and replies by the request's exact hash."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ class Transcript:
     """A transcript file: what it holds is read once, each new exchange is on disk before it is used.
 
     A line: `hash`, `instance`, `stage`, `request`, `samples` (their numbers), `replies` (text, finish),
-    `usage` (null: not measured, then `bound`), `seconds`, `at`; without replies, `failure` says why. A last line that a kill left unfinished
-    is dropped. Raises InputError that names the line of anything else that cannot be read.
+    `usage` (null: not measured, then `bound`), `seconds`, `at`; without replies, `failure` says why. A
+    last line that a kill left unfinished is dropped. Raises InputError that names the line of anything
+    else that cannot be read.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -40,12 +41,21 @@ class Transcript:
         self.replies: dict[tuple[str, int], Reply] = {}
         self.failures: dict[str, ModelError] = {}
         self._usages: list[Usage] = []
+        self._by_stage: dict[tuple[str, str], list[Usage]] = {}
         self._load()
 
     @property
     def usage(self) -> Usage:
         """What all exchanges of the file took."""
         return usage_sum(self._usages)
+
+    def usage_of(self, instance_id: str) -> dict[str, Usage]:
+        """Stage -> what its exchanges took, for one instance, in the order of the stages."""
+        return {
+            stage: usage_sum(usages)
+            for (owner, stage), usages in self._by_stage.items()
+            if owner == instance_id
+        }
 
     def append(self, exchange: Exchange) -> None:
         """Add an exchange, synced to disk."""
@@ -56,15 +66,18 @@ class Transcript:
                 file.write(line.encode("utf-8", "backslashreplace") + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            self._take(exchange.request.hash, exchange.samples, exchange.replies, exchange.usage)
-            self._fail(exchange.request.hash, exchange.failure, exhausted=exchange.exhausted)
+            request = exchange.request
+            self._take(request.hash, exchange.samples, exchange.replies)
+            self._count(request.instance_id, request.stage, exchange.usage)
+            self._fail(request.hash, exchange.failure, exhausted=exchange.exhausted)
 
-    def _take(
-        self, request_hash: str, samples: Sequence[int], replies: Sequence[Reply], usage: Usage
-    ) -> None:
+    def _take(self, request_hash: str, samples: Sequence[int], replies: Sequence[Reply]) -> None:
         for sample, reply in zip(samples, replies, strict=False):
             self.replies.setdefault((request_hash, sample), reply)
+
+    def _count(self, instance_id: str, stage: str, usage: Usage) -> None:
         self._usages.append(usage)
+        self._by_stage.setdefault((instance_id, stage), []).append(usage)
 
     def _fail(self, request_hash: str, failure: str, *, exhausted: bool) -> None:
         if failure:
@@ -93,11 +106,13 @@ class Transcript:
             replies = [Reply(one["text"], one["finish"], value["at"]) for one in value["replies"]]
             usage = value["usage"] or value["bound"]
             taken = Usage(usage["prompt_tokens"], usage["completion_tokens"], value["usage"] is not None)
-            self._take(value["hash"], value["samples"], replies, taken)
+            self._take(value["hash"], value["samples"], replies)
+            self._count(value["instance"], value["stage"], taken)
             self._fail(value["hash"], str(value.get("failure", "")), exhausted=bool(value.get("exhausted")))
         except (ValueError, KeyError, TypeError, RecursionError) as problem:
+            what = f"{type(problem).__name__}: {problem}"
             raise InputError(
-                f"transcript {str(self.path)!r} line {number}: not an exchange ({type(problem).__name__}: {problem})"
+                f"transcript {str(self.path)!r} line {number}: not an exchange ({what})"
             ) from None
 
 

@@ -40,7 +40,15 @@ class Trial:
 
 
 class Bench(Protocol):
-    """The two trusted programs, ready to run test files."""
+    """The two trusted programs, ready to run test files.
+
+    reverses: whether REVERSED turns the runner's order round; else the new tests are laid down in
+    reversed order instead.
+    """
+
+    @property
+    def reverses(self) -> bool:
+        """See above."""
 
     def run(self, side: Side, patch: str, variant: Variant) -> Trial:
         """Run the official tests with `patch` on top of the official test patch ("" for nothing)."""
@@ -51,7 +59,11 @@ class Bench(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A unit that passed every gate. targets: its test ids alone on gold; base: its outcome there."""
+    """A unit that passed every gate.
+
+    targets: its test ids, alone on gold. gold_runs: normal runs on gold that it passed, all of them.
+    base: its status word on base.
+    """
 
     unit: Unit
     patch: str
@@ -125,14 +137,24 @@ class _Run:
         return [unit for unit in units if unit.test in kept]
 
     def _passing_group(self, group: Sequence[Unit], variant: Variant, gate: Gate) -> set[str]:
-        trial = self.bench.run(Side.GOLD, patch_of(group, self.view), variant)
+        backwards = variant is Variant.REVERSED and not self.bench.reverses
+        patch = patch_of(group[::-1] if backwards else group, self.view)
+        trial = self.bench.run(Side.GOLD, patch, variant)
         shown = {unit.test: self._ids(unit, trial) for unit in group}
         silent = [unit for unit in group if not shown[unit.test]]
-        kept = {unit.test for unit in group if shown[unit.test] and self._passes(unit, shown[unit.test], trial, gate)}
+        kept = {
+            unit.test
+            for unit in group
+            if shown[unit.test] and self._passes(unit, shown[unit.test], trial, gate)
+        }
         if not silent:
             return kept
         if len(group) > 1:  # one of them may have silenced the others
-            parts = [silent] if len(silent) < len(group) else [silent[: len(silent) // 2], silent[len(silent) // 2 :]]
+            parts = (
+                [silent]
+                if len(silent) < len(group)
+                else [silent[: len(silent) // 2], silent[len(silent) // 2 :]]
+            )
             for part in parts:
                 kept |= self._passing_group(part, variant, gate)
             return kept
@@ -144,7 +166,9 @@ class _Run:
         elif trial.obstacle:
             self._reject(Gate.STOPPED, silent[0], trial.obstacle)
         else:
-            self._reject(Gate.NOT_COLLECTED if gate is Gate.FAILS_ON_GOLD else gate, silent[0], "not shown by the run")
+            self._reject(
+                Gate.NOT_COLLECTED if gate is Gate.FAILS_ON_GOLD else gate, silent[0], "not shown by the run"
+            )
         return kept
 
     def _passes(self, unit: Unit, ids: Sequence[str], trial: Trial, gate: Gate) -> bool:
@@ -179,8 +203,7 @@ class _Run:
         if (took := trial.seconds - self.baseline.seconds) > self.rules.test_seconds:
             self._reject(Gate.TOO_SLOW, unit, f"{took:.1f} s, {self.rules.test_seconds:g} s are allowed")
             return None
-        runs = max(self.rules.repeats, 2) + 2
-        return Validated(unit, patch, tuple(ids), runs, "")
+        return Validated(unit, patch, tuple(ids), max(self.rules.repeats, 2), "")
 
     def on_base(self, units: Sequence[Unit]) -> Mapping[str, str]:
         """Test name -> status word on base, `missing` where base cannot show it (an import that fails)."""

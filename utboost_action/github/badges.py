@@ -37,7 +37,8 @@ def submission_badge(claimed: int | None, low: int, high: int, total: int) -> Ba
     """The adjusted rate of a submission, counts out of the split's `total` instances.
 
     low counts what holds, high adds what is open; claimed None: nothing claimed. The colour tells how
-    far below the claim even `high` lies: at most 1 point, at most 5 points, or more.
+    far below the claim even `high` lies: at most 1 point, at most 5 points, or more. Raises ValueError
+    for counts out of order.
     """
     if total <= 0 or not 0 <= low <= high <= total:
         raise ValueError(f"counts out of order: 0 <= {low} <= {high} <= {total}, total > 0")
@@ -76,11 +77,13 @@ def badge_json(badge: Badge) -> str:
 
 
 def badge_path(folder: str) -> str:
-    """Where the badge of a submission (its path in the repository) lies on the data branch."""
-    path = f"badges/{folder}.json"
-    if not is_plain_path(path):
+    """Where the badge of a submission (its path in the repository) lies on the data branch.
+
+    Raises ValueError for what is no plain path.
+    """
+    if not is_plain_path(folder):
         raise ValueError(f"no plain path: {folder!a}")
-    return path
+    return f"badges/{folder}.json"
 
 
 def _percent(count: int, total: int) -> str:

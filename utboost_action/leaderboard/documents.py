@@ -20,10 +20,11 @@ from utboost_action.leaderboard.tree import SubmissionTree, TooLargeError, shown
 from utboost_action.model import Finding
 
 MAX_NESTING = 100
+MAX_JSON_ITEMS = 2_000_000
 MAX_YAML_NODES = 10_000
 
 # a string that is never closed is taken to the end, so that the scan stays linear
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]|,', re.DOTALL)
 _YAML_TAG = "tag:yaml.org,2002:"
 _YAML_KINDS = frozenset({"null", "bool", "int", "float", "str", "timestamp", "map", "seq", "merge", "value"})
 
@@ -75,10 +76,8 @@ def parse_json(data: bytes, where: str, *, lenient: bool = False) -> Document:
     Strict, a document with a non-number or a repeated key is refused. Lenient (predictions), both are
     only named: repeated keys stay in `JsonObject.repeated`, non-numbers become `NOT_A_NUMBER`.
     """
-    depth = nesting(data)
-    if depth > MAX_NESTING:
-        detail = f"nesting of {depth:,} levels, more than the {MAX_NESTING} allowed"
-        return Document(None, (finding(FindingKind.NESTING_TOO_DEEP, detail, where=where),))
+    if (beyond := _beyond_bounds(data, where)) is not None:
+        return Document(None, (beyond,))
     text, sound = decode(data)
     found = [] if sound else [_not_utf8(where)]
     constants: dict[str, None] = {}
@@ -126,17 +125,34 @@ def parse_json(data: bytes, where: str, *, lenient: bool = False) -> Document:
     return Document(None if refused else value, tuple(found))
 
 
-def nesting(data: bytes) -> int:
-    """How deep brackets and braces outside of strings nest, in one linear pass."""
-    depth = deepest = 0
+def _beyond_bounds(data: bytes, where: str) -> Finding | None:
+    depth, items = measure(data)
+    if depth > MAX_NESTING:
+        detail = f"nesting of {depth:,} levels, more than the {MAX_NESTING} allowed"
+        return finding(FindingKind.NESTING_TOO_DEEP, detail, where=where)
+    if items > MAX_JSON_ITEMS:
+        detail = f"more than {MAX_JSON_ITEMS:,} items in one document"
+        return finding(FindingKind.FILE_TOO_LARGE, detail, where=where)
+    return None
+
+
+def measure(data: bytes) -> tuple[int, int]:
+    """(how deep brackets outside of strings nest, how many items there are), in one linear pass.
+
+    The count stops as soon as either is beyond what is allowed.
+    """
+    depth = deepest = items = 0
     for match in _TOKEN.finditer(data):
         first = match.group()[:1]
+        items += 1
         if first in b"[{":
             depth += 1
             deepest = max(deepest, depth)
         elif first in b"]}":
             depth -= 1
-    return deepest
+        if items > MAX_JSON_ITEMS:
+            break
+    return deepest, items
 
 
 def parse_yaml(data: bytes, where: str) -> Document:

@@ -51,6 +51,7 @@ SPLITS = (
 )
 _MARKS = frozenset({"metadata.yaml", "metadata.yml", "metadata.json", DETAILS})
 _INNER_FOLDERS = frozenset({"logs", "results", "trajs"})
+_WRONG_WORDS = frozenset({"evaluations", "submissions", "submission"})
 _FOLDER_WORDS = frozenset(
     {"evaluation", "evaluations", "submissions", "submission", "results", "leaderboard"}
 )
@@ -125,7 +126,7 @@ def take_in(
     found += prediction_findings(material) + artefact_findings(material) + claim_findings(material)
     found += similarity_findings(similarity) + lint_findings(material)
     submission = Submission(
-        name=tree.root.name,
+        name=path.stem if path.is_file() else tree.root.name,
         root=tree.root,
         generation=generation_of(material),
         split=material.split,
@@ -302,7 +303,7 @@ def _split_in(root: Path) -> str | None:
 def _folder_findings(root: Path) -> list[Finding]:
     """A submission below some word of a leaderboard, but not at evaluation/<split>/<folder>."""
     parts = root.parts[-4:]
-    words = [number for number, part in enumerate(parts[:-1]) if part.lower() in _FOLDER_WORDS]
+    words = [number for number, part in enumerate(parts[:-1]) if part.lower() in _WRONG_WORDS]
     if not words or "evaluation" in parts[:-1]:
         return []
     stands = "/".join(parts[words[-1] : -1])

@@ -128,6 +128,7 @@ class FindingKind(StrEnum):
 
 _NOTES = frozenset(
     {
+        FindingKind.WRONG_FOLDER,
         FindingKind.OTHER_BENCHMARK,
         FindingKind.DUPLICATE_ID,
         FindingKind.INVALID_UTF8,

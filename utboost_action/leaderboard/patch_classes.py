@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from utboost_action.errors import AuditError
+from utboost_action.leaderboard.documents import JsonObject
 from utboost_action.model import PredictionClass
 from utboost_action.patches import with_final_newline
 
@@ -23,6 +24,7 @@ _BATCH = 64
 _SECONDS = 60
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n]*(?:\n|\Z)")
 _BINARY = re.compile(r"^(?:GIT binary patch|Binary files .{1,2000} differ)\r?$", re.MULTILINE)
+_NAMES: dict[type, str] = {list: "a list", JsonObject: "an object", bool: "a truth value"}
 _LINE = re.compile(r"(?:at line |:)(\d+)\s*$")
 
 
@@ -43,8 +45,8 @@ class PatchForm:
     nul: bool = False
 
 
-def classify(values: Sequence[tuple[object, bool]]) -> list[PatchForm]:
-    """The form of each (value of `model_patch`, is the key there), in order.
+def classify(values: Sequence[tuple[str | type | None, bool]]) -> list[PatchForm]:
+    """The form of each (text of `model_patch`, or the type of what is no text; is the key there), in order.
 
     Raises AuditError when there is no git.
     """
@@ -75,13 +77,13 @@ def out_of_fence(patch: str) -> str | None:
     return with_final_newline("\n".join(inner).rstrip("\n")) if any(inner) else ""
 
 
-def _before_git(value: object, present: bool) -> PatchForm:
+def _before_git(value: str | type | None, present: bool) -> PatchForm:
     if not present:
         return PatchForm(PredictionClass.MISSING_KEY)
     if value is None or (isinstance(value, str) and not value.strip()):
         return PatchForm(PredictionClass.EMPTY)
     if not isinstance(value, str):
-        detail = f"model_patch is no text but {type(value).__name__.lower().lstrip('_')}"
+        detail = f"model_patch is no text but {_NAMES.get(value, 'a number')}"
         return PatchForm(PredictionClass.CORRUPT, detail=detail)
     inner = out_of_fence(value)
     text = value if inner is None else inner

@@ -24,6 +24,7 @@ from utboost_action.model import Finding
 MAX_FILE_BYTES = 96 * 1024 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_ROWS = 50_000
+MAX_KEYS = 100
 _KNOWN_NAMES = ("all_preds.jsonl", "preds.json", "all_preds.json", "preds.jsonl")
 _NOT_PREDICTIONS = frozenset({"metadata.json", "results.json", "report.json", "run.json", "tree.json"})
 _PEEK_BYTES = 1024 * 1024
@@ -38,12 +39,13 @@ class PredictionRow:
     """One row as it stands: nothing is judged but that the id has the form of an id.
 
     instance_id: None where the row has none that could be one (a finding says so).
-    patch: the value of `model_patch`, of whatever type; has_patch: whether the key is there.
+    patch: the text of `model_patch`, None for null, or the type of what stands there instead;
+    has_patch: whether the key is there. keys: at most MAX_KEYS, sorted.
     resolved: the verdict that some boards keep in the row itself.
     """
 
     instance_id: str | None
-    patch: object
+    patch: str | type | None
     has_patch: bool
     keys: tuple[str, ...]
     where: str
@@ -181,7 +183,7 @@ def _dict_rows(values: JsonObject, path: str) -> Iterator[PredictionRow | Findin
 
 
 def _row(value: JsonObject, where: str, key: str | None = None) -> PredictionRow:
-    keys = tuple(sorted(clean_text(name) for name in value))
+    keys = tuple(sorted(clean_text(name)[:100] for name in value)[:MAX_KEYS])
     instance_id = value.get("instance_id", key)
     patch_key = "model_patch"
     if value.keys() >= _MULTI_SWE_KEYS and key is None and instance_id is None:
@@ -192,7 +194,7 @@ def _row(value: JsonObject, where: str, key: str | None = None) -> PredictionRow
     resolved = value.get("resolved")
     return PredictionRow(
         instance_id=instance_id if isinstance(instance_id, str) else None,
-        patch=clean_text(patch) if isinstance(patch, str) else patch,
+        patch=clean_text(patch) if isinstance(patch, str) else None if patch is None else type(patch),
         has_patch=patch_key in value,
         keys=keys,
         where=where,

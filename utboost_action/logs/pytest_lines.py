@@ -151,7 +151,10 @@ class _Scanner:
         if line.startswith(b"---") and b" Captured " in line[:200]:
             self.add(Token(Kind.CAPTURED, offset, b""))
             self.failure = None
-        elif line.startswith(b"_") and line.endswith(b"_") and b" " in line and (title := line.strip(b"_ ")):
+        elif line.startswith(b"_") and line.endswith(b"_") and not line.startswith(b"_ _ "):
+            title = line[line.find(b" ") + 1 : line.rfind(b" ")]
+            if not title:
+                return
             self.failure = FailureText(title[:2_000], offset)
             self.out.failures.append(self.failure)
             self.add(Token(Kind.FAILURE, offset, title[:2_000]))

@@ -40,11 +40,12 @@ def split_sessions(seen: Tokens, out: Reading) -> list[Session]:
     final = _final(tokens, closings, out)
     sessions: list[Session] = []
     start, captured = 0, False
+    first_header = next((index for index, token in enumerate(tokens) if token.kind is Kind.SESSION), len(tokens))
     for index in range(final + 1):
         token = tokens[index]
         if token.kind is Kind.CAPTURED:
             captured = True
-        elif token.kind is Kind.COUNT and (index == final or (not captured and _ends_run(tokens, index))):
+        elif token.kind is Kind.COUNT and (index == final or (not captured and _ends_run(tokens, index, first_header))):
             sessions.append(_session(tokens[start : index + 1], figures(token.rest)))
             start, captured = index + 1, False
     rest = tokens[start:]
@@ -64,12 +65,10 @@ def split_sessions(seen: Tokens, out: Reading) -> list[Session]:
     return sessions
 
 
-def _ends_run(tokens: list[Token], index: int) -> bool:
+def _ends_run(tokens: list[Token], index: int, first_header: int) -> bool:
     """Whether a closing line before the last one ends a run: where runs have headers, one must follow."""
     following = tokens[index + 1] if index + 1 < len(tokens) else None
-    if following is None or following.kind is Kind.SESSION:
-        return True
-    return not any(token.kind is Kind.SESSION for token in tokens[:index])
+    return following is None or following.kind is Kind.SESSION or index < first_header
 
 
 def _final(tokens: list[Token], closings: list[int], out: Reading) -> int:

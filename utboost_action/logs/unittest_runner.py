@@ -268,7 +268,7 @@ class _Reader:
             self.out.nameless_errors += 1
         elif self.pending:
             self.interrupted(self.pending.pop(), status, offset, beside=beside)
-        elif last is not None and (last.alone or status is TestStatus.FAILED):
+        elif last is not None and (last.alone or status is TestStatus.FAILED or last.said[-1:] != [status]):
             last.said.append(status)
             last.last = offset
 

@@ -1,4 +1,4 @@
-"""How the runner itself reads log lines and output files (actions/runner: ActionCommand, FileCommandManager)."""
+"""How the runner reads log lines and output files (actions/runner: ActionCommand, FileCommandManager)."""
 
 from __future__ import annotations
 

@@ -216,12 +216,9 @@ def test_github_own_example_events_are_all_understood() -> None:
     seen: dict[str, set[str]] = {}
     for name, payloads in webhook_examples().items():
         for payload in payloads:
-            try:
-                found = activity_of(name, payload)
-            except InputError as problem:
-                assert name == "workflow_dispatch", problem
+            if name == "workflow_dispatch":  # the examples have inputs of other workflows
                 continue
-            seen.setdefault(name, set()).add(type(found).__name__)
+            seen.setdefault(name, set()).add(type(activity_of(name, payload)).__name__)
     assert seen["pull_request"] == {"AuditPullRequest", "Neutral"}
     assert seen["workflow_run"] <= {"ReportRun", "Neutral"}
     assert seen["push"] <= {"RefreshBoard", "Neutral"}
@@ -229,4 +226,4 @@ def test_github_own_example_events_are_all_understood() -> None:
     assert all(kinds == {"Neutral"} for name, kinds in seen.items() if name not in HANDLED)
 
 
-HANDLED = {"pull_request", "workflow_run", "push", "issue_comment", "workflow_dispatch"}
+HANDLED = {"pull_request", "workflow_run", "push", "issue_comment"}

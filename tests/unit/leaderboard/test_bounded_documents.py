@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utboost_action.leaderboard.documents import NOT_A_NUMBER, nesting, parse_json, parse_yaml
+from utboost_action.leaderboard.documents import NOT_A_NUMBER, measure, parse_json, parse_yaml
 
 
 def kinds(data: bytes, *, yaml: bool = False) -> list[str]:
@@ -40,17 +40,24 @@ def test_nesting_is_refused_without_recursion() -> None:
 
 
 def test_brackets_in_strings_do_not_nest() -> None:
-    assert nesting(json.dumps(["[" * 500, '"[[[\\"', "\\"]).encode()) == 1
+    assert measure(json.dumps(["[" * 500, '"[[[\\"', "\\"]).encode())[0] == 1
 
 
 def test_an_unclosed_string_costs_linear_time() -> None:
     def seconds(size: int) -> float:
         start = time.perf_counter()
-        nesting(b'"' + b'\\"' * size)
+        measure(b'"' + b'\\"' * size)
         return time.perf_counter() - start
 
     seconds(1000)
     assert seconds(1_000_000) < 1.0
+
+
+def test_items_are_counted_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("utboost_action.leaderboard.documents.MAX_JSON_ITEMS", 10)
+    assert kinds(b"[" + b"1," * 20 + b"1]") == ["file_too_large"]
+    assert kinds(b"[" + b"[]," * 20 + b"1]") == ["file_too_large"]
+    assert kinds(b'["' + b"," * 99 + b'"]') == []
 
 
 def test_long_integers_are_refused_and_not_converted() -> None:

@@ -156,6 +156,7 @@ def test_classes_of_predictions(build: Builder) -> None:
         row("a__b-3", f"```diff\n{sound}```"),
         row("a__b-4", "nonsense"),
         json.dumps({"instance_id": "a__b-5", "model_id": "m", "prediction": sound}) + "\n",
+        row("a__b-7", [sound]),
         row("a__b-6", sound.replace("\n", "\r\n").rstrip()),
     ]
     submission = read_submission(build.put("all_preds.jsonl", "".join(rows)).metadata().root)
@@ -166,12 +167,14 @@ def test_classes_of_predictions(build: Builder) -> None:
         "a__b-4": "corrupt",
         "a__b-5": "missing_model_patch_key",
         "a__b-6": "ok",
+        "a__b-7": "corrupt",
     }
+    assert submission.predictions["a__b-7"].detail == "model_patch is no text but a list"
     assert submission.predictions["a__b-3"].patch == sound
     found = kinds(submission)
     assert found["empty_patch"] == {"a__b-2"}
     assert found["fenced_patch"] == {"a__b-3"}
-    assert found["corrupt_patch"] == {"a__b-4"}
+    assert found["corrupt_patch"] == {"a__b-4", "a__b-7"}
     assert found["wrong_keys"] == {"a__b-5"}
     assert found["carriage_returns"] == {"a__b-6"}
     assert found["no_final_newline"] == {"a__b-3", "a__b-4", "a__b-6"}

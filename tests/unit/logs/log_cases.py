@@ -132,14 +132,21 @@ DJANGO = [
         + header("ERROR", "setUpModule (app.m)", "RuntimeError: m")
         + closing(1, "FAILED (errors=3, skipped=2)"),
         {"test_a (app.B)": P},
-        events={"setUpClass (app.A)": E, "setUpClass (app.C)": S, "tearDownClass (app.B)": E, "setUpModule (app.m)": E},
+        events={
+            "setUpClass (app.A)": E,
+            "setUpClass (app.C)": S,
+            "tearDownClass (app.B)": E,
+            "setUpModule (app.m)": E,
+        },
         messages={"setUpClass (app.A)": "RuntimeError: a"},
         complete=True,
     ),
     Case(
         "a class event sets the known tests that it covers",
         "django",
-        "test_z (app.Z) ... ok\n\n" + header("ERROR", "setUpClass (app.B)", "RuntimeError: b") + closing(1, "FAILED (errors=1)"),
+        "test_z (app.Z) ... ok\n\n"
+        + header("ERROR", "setUpClass (app.B)", "RuntimeError: b")
+        + closing(1, "FAILED (errors=1)"),
         {"test_z (app.Z)": P, "test_q (app.B)": E, "test_r (app.B.test_r)": E},
         events={"setUpClass (app.B)": E},
         known=("test_q (app.B)", "test_r (app.B.test_r)", "test_other (app.Bx)", "test_z (app.Z)"),
@@ -210,7 +217,9 @@ DJANGO = [
     Case(
         "database set-up behind the closing line",
         "django",
-        "test_a (app.A) ... ok\n\n" + closing(1, "OK") + "Testing against Django installed in 'x'\n  Applying a.0001... OK\n",
+        "test_a (app.A) ... ok\n\n"
+        + closing(1, "OK")
+        + "Testing against Django installed in 'x'\n  Applying a.0001... OK\n",
         {"test_a (app.A)": P},
         complete=True,
     ),
@@ -224,7 +233,9 @@ DJANGO = [
         "the version line is no test",
         "django",
         "test_v (app.V)\n--version is equivalent to version ... FAIL\n\n"
-        + header("FAIL", "test_v (app.V)", "AssertionError").replace(THIN, f"--version is equivalent to version\n{THIN}")
+        + header("FAIL", "test_v (app.V)", "AssertionError").replace(
+            THIN, f"--version is equivalent to version\n{THIN}"
+        )
         + closing(1, "FAILED (failures=1)"),
         {"test_v (app.V)": F},
         docstrings={"test_v (app.V)": "--version is equivalent to version"},
@@ -269,13 +280,22 @@ DJANGO = [
     Case(
         "only dots",
         "unittest",
-        "..F.s\n" + header("FAIL", "test_b (m.A)", "AssertionError: no") + closing(5, "FAILED (failures=1, skipped=1)"),
+        "..F.s\n"
+        + header("FAIL", "test_b (m.A)", "AssertionError: no")
+        + closing(5, "FAILED (failures=1, skipped=1)"),
         {"test_b (m.A)": F},
         flags=frozenset({"partial"}),
         messages={"test_b (m.A)": "AssertionError: no"},
         complete=True,
     ),
-    Case("only dots, all green", "unittest", "....\n" + closing(4, "OK"), {}, flags=frozenset({"partial"}), complete=True),
+    Case(
+        "only dots, all green",
+        "unittest",
+        "....\n" + closing(4, "OK"),
+        {},
+        flags=frozenset({"partial"}),
+        complete=True,
+    ),
     Case(
         "the figures settle a test whose verdict was lost",
         "django",
@@ -330,7 +350,9 @@ SYMPY = [
     Case(
         "headers and tracebacks make no key",
         "sympy",
-        "a/test_x.py[2] \ntest_a E\ntest_b ok     [FAIL]\n\n" + "_" * 80 + "\n_______ a/test_x.py:test_a _______\n"
+        "a/test_x.py[2] \ntest_a E\ntest_b ok     [FAIL]\n\n"
+        + "_" * 80
+        + "\n_______ a/test_x.py:test_a _______\n"
         'Traceback (most recent call last):\n  File "a/test_x.py", line 3, in test_a\n  a/other.py:12 in helper\nValueError: deep\n\n'
         "=== tests finished: 1 passed, 1 exceptions, in 0.10 seconds ===\nDO *NOT* COMMIT!\n",
         {"test_a": E, "test_b": P},

@@ -68,7 +68,14 @@ PYTEST = [
         "astropy",
         "t.py::test_a PASSED\nt.py::test_b[a FAILED b] FAILED          [ 50%]\nt.py::test_c SKIPPED (no [ 3%] x)   [ 75%]\n"
         "t.py::test_d XFAIL (why)\nt.py::test_e XPASS [4/5]\nt.py::test_f ERROR   [100%]\n",
-        {"t.py::test_a": P, "t.py::test_b[a FAILED b]": F, "t.py::test_c": S, "t.py::test_d": XF, "t.py::test_e": XP, "t.py::test_f": E},
+        {
+            "t.py::test_a": P,
+            "t.py::test_b[a FAILED b]": F,
+            "t.py::test_c": S,
+            "t.py::test_d": XF,
+            "t.py::test_e": XP,
+            "t.py::test_f": E,
+        },
     ),
     Case(
         "xdist",
@@ -106,7 +113,8 @@ PYTEST = [
     Case(
         "folded skips are events",
         "pytest",
-        f"{SUMMARY}\nPASSED t.py::test_a\nSKIPPED [20] t.py:6: no nose\nSKIPPED [1] a b.py:7: x: y\n" + end("1 passed, 21 skipped"),
+        f"{SUMMARY}\nPASSED t.py::test_a\nSKIPPED [20] t.py:6: no nose\nSKIPPED [1] a b.py:7: x: y\n"
+        + end("1 passed, 21 skipped"),
         {"t.py::test_a": P},
         events={"t.py:6": S, "a b.py:7": S},
         messages={"t.py:6": "20 skipped: no nose"},
@@ -116,7 +124,8 @@ PYTEST = [
         "files that do not import",
         "pytest",
         f"{SESSION}\ncollected 0 items / 2 errors\n\n=== ERRORS ===\n____ ERROR collecting t/a.py ____\nE   ImportError: no\n{SUMMARY}\n"
-        "ERROR t/a.py - ImportError: n...\nERROR t/b.py\n!!! Interrupted: 2 errors during collection !!!\n" + end("2 errors"),
+        "ERROR t/a.py - ImportError: n...\nERROR t/b.py\n!!! Interrupted: 2 errors during collection !!!\n"
+        + end("2 errors"),
         {"t/a.py::test_x": E},
         events={"t/a.py": E, "t/b.py": E},
         known=("t/a.py::test_x", "t/c.py::test_y"),
@@ -132,7 +141,13 @@ PYTEST = [
         complete=True,
         gradable=False,
     ),
-    Case("usage", "pytest", "ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: -z\n", {}, gradable=False),
+    Case(
+        "usage",
+        "pytest",
+        "ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: -z\n",
+        {},
+        gradable=False,
+    ),
     Case("all deselected", "pytest", f"{SESSION}\n" + end("3 deselected"), {}, complete=True, gradable=False),
     Case(
         "a failing subtest fails its test",
@@ -150,7 +165,8 @@ PYTEST = [
     Case(
         "rerun",
         "pytest",
-        f"{SUMMARY}\nPASSED t.py::test_a\nFAILED t.py::test_b - x\nRERUN t.py::test_a\nRERUN t.py::test_b\n" + end("1 failed, 1 passed, 2 rerun"),
+        f"{SUMMARY}\nPASSED t.py::test_a\nFAILED t.py::test_b - x\nRERUN t.py::test_a\nRERUN t.py::test_b\n"
+        + end("1 failed, 1 passed, 2 rerun"),
         {"t.py::test_a": P, "t.py::test_b": F},
         flags=frozenset({"flaky"}),
     ),
@@ -188,14 +204,19 @@ PYTEST = [
     Case(
         "two runs, the worse outcome stays",
         "pytest",
-        f"{SUMMARY}\nFAILED t.py::test_a - x\n" + end("1 failed") + f"{SUMMARY}\nPASSED t.py::test_a\n" + end("1 passed"),
+        f"{SUMMARY}\nFAILED t.py::test_a - x\n"
+        + end("1 failed")
+        + f"{SUMMARY}\nPASSED t.py::test_a\n"
+        + end("1 passed"),
         {"t.py::test_a": F},
         flags=frozenset({"conflict"}),
     ),
     Case(
         "result lines behind the closing line",
         "pytest",
-        f"{SESSION}\n{SUMMARY}\nFAILED t.py::test_a - x\n" + end("1 failed") + "PASSED t.py::test_a\nPASSED t.py::ghost\n",
+        f"{SESSION}\n{SUMMARY}\nFAILED t.py::test_a - x\n"
+        + end("1 failed")
+        + "PASSED t.py::test_a\nPASSED t.py::ghost\n",
         {"t.py::test_a": F},
         flags=frozenset({"injection"}),
     ),

@@ -35,7 +35,13 @@ class TestMarkers:
 
     def test_printed_markers_are_text(self) -> None:
         log = read(
-            START, "PASSED t::a", ">>>>> End Test Output", "FAILED t::b - x", ">>>>> Start Test Output", "PASSED t::b", END
+            START,
+            "PASSED t::a",
+            ">>>>> End Test Output",
+            "FAILED t::b - x",
+            ">>>>> Start Test Output",
+            "PASSED t::b",
+            END,
         )
         assert dict(log.statuses) == {"t::a": "PASSED", "t::b": "FAILED"}
         assert LogFlag.INJECTION in log.flags
@@ -84,12 +90,16 @@ class TestExitCode:
         assert log.gradable
 
     def test_nothing_but_passes_does_not(self) -> None:
-        log = read(START, "PASSED t::a", COUNT, END, "+ echo '>>>>> Test Exit Code: 1'", ">>>>> Test Exit Code: 1")
+        log = read(
+            START, "PASSED t::a", COUNT, END, "+ echo '>>>>> Test Exit Code: 1'", ">>>>> Test Exit Code: 1"
+        )
         assert not log.gradable
         assert dict(log.statuses) == {"t::a": "PASSED"}
 
     def test_the_last_one_counts(self) -> None:
-        assert not read(START, "PASSED t::a", END, ">>>>> Test Exit Code: 0", ">>>>> Test Exit Code: 2").gradable
+        assert not read(
+            START, "PASSED t::a", END, ">>>>> Test Exit Code: 0", ">>>>> Test Exit Code: 2"
+        ).gradable
 
     def test_one_printed_in_the_region_is_text(self) -> None:
         log = read(START, ">>>>> Test Exit Code: 0", "PASSED t::a", END, ">>>>> Test Exit Code: 1")
@@ -113,11 +123,15 @@ class TestOwnRuns:
         assert (log.generation, log.complete, log.gradable) == ("own", True, True)
 
     def test_another_nonce_is_text(self) -> None:
-        log = read(own("Start"), "FAILED t::a - x", own("End", "other"), "PASSED t::b", own("End"), nonce=NONCE)
+        log = read(
+            own("Start"), "FAILED t::a - x", own("End", "other"), "PASSED t::b", own("End"), nonce=NONCE
+        )
         assert dict(log.statuses) == {"t::a": "FAILED", "t::b": "PASSED"}
         assert log.complete is False
 
-    @pytest.mark.parametrize("line", [START, own("Start", "other"), f">>>>> Start Test Output {NONCE}", own("End")])
+    @pytest.mark.parametrize(
+        "line", [START, own("Start", "other"), f">>>>> Start Test Output {NONCE}", own("End")]
+    )
     def test_no_start_marker_is_no_grade(self, line: str) -> None:
         log = read(line, "PASSED t::a", COUNT, own("End"), nonce=NONCE)
         assert not log.statuses
@@ -139,27 +153,50 @@ class TestOwnRuns:
 
 
 class TestTrace:
-    TRACE = ("+ git checkout " + BASE, "+ git apply -v -", "Applied patch cleanly.", "+ X=1", "+ pytest -rA t.py")
+    TRACE = (
+        "+ git checkout " + BASE,
+        "+ git apply -v -",
+        "Applied patch cleanly.",
+        "+ X=1",
+        "+ pytest -rA t.py",
+    )
 
     def test_between_the_command_and_the_last_checkout(self) -> None:
-        log = read("PASSED t::before", *self.TRACE, "+ diff of a test", "PASSED t::a", COUNT, "+ git checkout " + BASE, "PASSED t::after")
+        log = read(
+            "PASSED t::before",
+            *self.TRACE,
+            "+ diff of a test",
+            "PASSED t::a",
+            COUNT,
+            "+ git checkout " + BASE,
+            "PASSED t::after",
+        )
         assert dict(log.statuses) == {"t::a": "PASSED"}
         assert (log.generation, log.complete) == ("G2", True)
 
     def test_a_printed_checkout_hides_nothing(self) -> None:
-        log = read(*self.TRACE, "PASSED t::a", "+ git checkout " + BASE, "FAILED t::b - x", "+ git checkout " + BASE)
+        log = read(
+            *self.TRACE, "PASSED t::a", "+ git checkout " + BASE, "FAILED t::b - x", "+ git checkout " + BASE
+        )
         assert set(log.statuses) == {"t::a", "t::b"}
 
     def test_no_checkout_is_a_cut(self) -> None:
         assert read(*self.TRACE, "PASSED t::a").complete is False
 
     def test_a_second_apply_is_told(self) -> None:
-        log = read(*self.TRACE, "FAILED t::a - x", "+ git apply -v -", "PASSED t::a", "+ git checkout " + BASE)
+        log = read(
+            *self.TRACE, "FAILED t::a - x", "+ git apply -v -", "PASSED t::a", "+ git checkout " + BASE
+        )
         assert dict(log.statuses) == {"t::a": "FAILED"}
         assert LogFlag.INJECTION in log.flags
 
 
-def old(*output: str, order: tuple[str, str] = ("pred", "test"), code: int | None = 1, last: str = "Some Tests Failed") -> list[str]:
+def old(
+    *output: str,
+    order: tuple[str, str] = ("pred", "test"),
+    code: int | None = 1,
+    last: str = "Some Tests Failed",
+) -> list[str]:
     return [
         "Task Metadata:",
         "\t- Instance ID: x__y-1",
@@ -176,12 +213,18 @@ def old(*output: str, order: tuple[str, str] = ("pred", "test"), code: int | Non
 class TestOldLogs:
     @pytest.mark.parametrize("order", [("pred", "test"), ("test", "pred"), ("test", "pred_minimal")])
     def test_after_the_last_of_both_patches(self, order: tuple[str, str]) -> None:
-        log = read("Task Metadata:", "PASSED t::before", *old("FAILED t::a - x", "=== 1 failed in 0.1s ===", order=order)[1:])
+        log = read(
+            "Task Metadata:",
+            "PASSED t::before",
+            *old("FAILED t::a - x", "=== 1 failed in 0.1s ===", order=order)[1:],
+        )
         assert dict(log.statuses) == {"t::a": "FAILED"}
         assert (log.generation, log.complete) == ("G1", True)
 
     def test_prefixed_head(self) -> None:
-        lines = old("test_a (m.T) ... ok", "-" * 70, "Ran 1 test in 0.1s", "", "OK", code=0, last="All Tests Passed")
+        lines = old(
+            "test_a (m.T) ... ok", "-" * 70, "Ran 1 test in 0.1s", "", "OK", code=0, last="All Tests Passed"
+        )
         lines[0] = "[env__1] [x__y-1] Task Metadata:"
         log = read(*lines, parser="django")
         assert dict(log.statuses) == {"test_a (m.T)": "PASSED"}
@@ -192,16 +235,28 @@ class TestOldLogs:
         assert (log.complete, log.gradable, dict(log.statuses)) == (False, False, {})
 
     def test_timed_out(self) -> None:
-        log = read(*old("test_a (m.T) ... ok", "test_b (m.T) ...", code=None, last="Tests Timed Out after 9 seconds"), parser="django")
+        log = read(
+            *old(
+                "test_a (m.T) ... ok", "test_b (m.T) ...", code=None, last="Tests Timed Out after 9 seconds"
+            ),
+            parser="django",
+        )
         assert dict(log.statuses) == {"test_a (m.T)": "PASSED", "test_b (m.T)": "ERROR"}
         assert log.complete is False
 
     def test_no_patched_run(self) -> None:
-        log = read("Task Metadata:", ">>>>> Patch Apply Failed; (pred_try)", "PASSED t::a", ">>>>> Patch Apply Failed; (pred_minimal_try)")
+        log = read(
+            "Task Metadata:",
+            ">>>>> Patch Apply Failed; (pred_try)",
+            "PASSED t::a",
+            ">>>>> Patch Apply Failed; (pred_minimal_try)",
+        )
         assert (log.complete, log.gradable, dict(log.statuses)) == (False, False, {})
 
     def test_printed_patch_markers_hide_nothing(self) -> None:
-        log = read(*old("FAILED t::a - x", ">>>>> Applied Patch (pred)", "PASSED t::a", "=== 1 failed in 0.1s ==="))
+        log = read(
+            *old("FAILED t::a - x", ">>>>> Applied Patch (pred)", "PASSED t::a", "=== 1 failed in 0.1s ===")
+        )
         assert LogFlag.INJECTION in log.flags
         assert log.statuses["t::a"] == "FAILED"
 
@@ -212,7 +267,7 @@ class TestOldLogs:
 
 class TestQuoted:
     def test_a_json_string_is_unquoted(self) -> None:
-        text = f"{START}\nPASSED t::a[é\"x]\n{COUNT}\n{END}\n"
+        text = f'{START}\nPASSED t::a[é"x]\n{COUNT}\n{END}\n'
         log = read_log(json.dumps(text).encode(), "pytest")
         assert dict(log.statuses) == {'t::a[é"x]': "PASSED"}
         assert (log.generation, log.complete) == ("G4+json", True)
@@ -237,7 +292,10 @@ class TestTimeLimit:
         assert log.complete is False
 
     def test_the_same_words_before_are_text(self) -> None:
-        assert read("Timeout error: 1800 seconds exceeded.", *["text"] * 50, "PASSED t::a", COUNT).complete is True
+        assert (
+            read("Timeout error: 1800 seconds exceeded.", *["text"] * 50, "PASSED t::a", COUNT).complete
+            is True
+        )
 
 
 @given(st.binary(max_size=400), st.sampled_from([None, NONCE]))

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Inside the sandbox: starts the tracer in every Python process that has this folder in its path."""
 
 try:

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Inside the sandbox: compiles files with the instance's Python. Arguments: a JSON list of [key, path].
 
 Prints one JSON object, key -> problem, for those that do not compile.
