@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -158,7 +159,7 @@ class Git:
     def _failure(self, command: str, code: int, said: str) -> GitHubError:
         for secret in (self.remote.token, _basic(self.remote.token)):
             said = said.replace(secret, "***") if secret else said
-        if "File size limit" in said or code == -25:
+        if "File size limit" in said or "died of signal 25" in said or code == -signal.SIGXFSZ:
             return GitHubError(
                 Obstacle.TOO_LARGE,
                 f"git {command}: more than the {self._max_bytes:,} bytes that one read may take",

@@ -15,6 +15,8 @@ from utboost_action.github.rest_source import RestSource, tree_sizes
 from utboost_action.github.source import Source
 from utboost_action.github.submissions import ExportedSubmission, Limits, Located, export, locate
 
+_OVERHEAD = 256 << 20  # bytes that git may write beside the contents: trees, indexes
+
 
 @dataclass(frozen=True, slots=True)
 class ReadPullRequest:
@@ -55,7 +57,7 @@ def read_pull_request(
         connection = api.connection
         origin = remote or Remote(connection.clone_url(repository), connection.token, connection.ca_bundle)
         fetched = GitSource(
-            Git(workspace / "objects", origin, environ, max_bytes=2 * limits.bytes),
+            Git(workspace / "objects", origin, environ, max_bytes=2 * limits.bytes + _OVERHEAD),
             number,
             head_sha,
             merge_base(api, pull),

@@ -109,6 +109,15 @@ def figures(line: bytes) -> dict[bytes, int] | None:
     return found if _CORE & found.keys() else None
 
 
+def _title(line: bytes, mark: bytes) -> bytes:
+    """The title of a rule (`==== title ====`), b"" if the line is none."""
+    line = line.rstrip()
+    first, last = line.find(b" "), line.rfind(b" ")
+    if first <= 0 or line[:first].strip(mark) or line[last + 1 :].strip(mark):
+        return b""
+    return line[first + 1 : last]
+
+
 def tokenize(text: bytes) -> Tokens:
     """Split a cleaned log into tokens."""
     out = Tokens()
@@ -151,10 +160,7 @@ class _Scanner:
         if line.startswith(b"---") and b" Captured " in line[:200]:
             self.add(Token(Kind.CAPTURED, offset, b""))
             self.failure = None
-        elif line.startswith(b"_") and line.endswith(b"_") and not line.startswith(b"_ _ "):
-            title = line[line.find(b" ") + 1 : line.rfind(b" ")]
-            if not title:
-                return
+        elif line.startswith(b"_") and (title := _title(line, b"_")).strip(b"_ "):
             self.failure = FailureText(title[:2_000], offset)
             self.out.failures.append(self.failure)
             self.add(Token(Kind.FAILURE, offset, title[:2_000]))
@@ -191,8 +197,8 @@ class _Scanner:
         return True
 
     def rule(self, offset: int, line: bytes) -> None:
-        title = line.strip(b"= ")
-        if not title or not line.startswith(b"=") or b" " not in line:
+        title = _title(line, b"=")
+        if not title:
             return
         self.open = None
         if title == b"test session starts":
@@ -201,10 +207,8 @@ class _Scanner:
             self.add(Token(Kind.SUMMARY, offset, b""))
         elif figures(line) is not None:
             self.add(Token(Kind.COUNT, offset, b"=", line))
-        elif line.endswith(b"="):
-            self.add(Token(Kind.SECTION, offset, title[:200]))
         else:
-            return
+            self.add(Token(Kind.SECTION, offset, title[:200]))
         self.failure = None
 
     def verdict(self, offset: int, line: bytes) -> bool:

@@ -264,6 +264,8 @@ class _Reader:
                 last.subtests.append(status)  # a further subtest of it (Python < 3.11)
             else:
                 self.out.nameless_skips += 1
+                if last is not None and beside:
+                    last.skip_below = True
         elif status is TestStatus.ERROR:
             self.out.nameless_errors += 1
         elif self.pending:

@@ -25,6 +25,7 @@ class Started:
     guess: TestStatus | None = None
     runs: int = 1
     alone: bool = False  # its verdict came on a line of its own
+    skip_below: bool = False  # a skip stands alone below its verdict
     glued: bool = False  # text of another writer stood before its id
 
 

@@ -75,9 +75,10 @@ def _drop_printed(seen: Transcript, out: Reading, ran: int | None) -> None:
 def _outcome(test: Started, seen: Transcript, out: Reading) -> TestStatus | None:
     """The outcome of a test that no closing section names; None where nothing tells it."""
     said = list(test.said)
-    if out.closed and len(set(said)) > 1 and test.id not in seen.section.tests and _failures_listed(seen):
-        kept = [status for status in said if not status.fails]
-        said = kept or said
+    if out.closed and test.id not in seen.section.tests and _failures_listed(seen):
+        if said and said[-1].fails and test.skip_below:
+            said, seen.nameless_skips = [TestStatus.SKIPPED], seen.nameless_skips - 1
+        said = [status for status in said if not status.fails] or said
     if len(set(said)) > 1 and not all(status.fails for status in said):
         out.flags.add(LogFlag.CONFLICT)
         out.warn(f"{test.id} has more than one outcome: the worst is kept")

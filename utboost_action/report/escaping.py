@@ -1,8 +1,8 @@
 """The one place where text from outside becomes Markdown. Everything else in a report is our own text.
 
 Measured rule (docs/security.md): in a table cell or a line, a code element whose every character that
-is no letter, digit or space stands as a numeric entity is always one cell and never a tag, link,
-mention or marker; a block is a fence longer than any run of backticks in it.
+is no letter, digit or space stands as a numeric entity (the at sign in an element of its own) is always
+one cell and never a tag, link, mention or marker; a block is a fence longer than any run of backticks in it.
 """
 
 from __future__ import annotations
@@ -59,4 +59,6 @@ def block(text: str, limit: int = 4000, language: str = "text") -> Markdown:
 def _entity(character: str) -> str:
     if character == " " or (character.isascii() and character.isalnum()):
         return character
+    if character == "@":  # an element of its own: mail addresses are linked even when it is an entity
+        return "<span>&#64;</span>"
     return f"&#{ord(character)};"

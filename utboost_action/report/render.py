@@ -16,7 +16,7 @@ import markupsafe
 
 from utboost_action.report.escaping import Markdown, block, inline, printable
 
-_PLAIN = re.compile(r"(?:[A-Za-z0-9 ,.;:()'-]|(?<=[A-Z])_(?=[A-Z]))*")
+_PLAIN = re.compile(r"(?:[A-Za-z](?:[A-Za-z0-9 ,.;:()'-]|(?<=[A-Z])_(?=[A-Z]))*)?")
 _LINKED = re.compile(r"www\.|\bGH-\d|\b[0-9a-f]{7,40}\b", re.IGNORECASE)
 
 
@@ -35,7 +35,9 @@ def render(
     *,
     loader: jinja2.BaseLoader | None = None,
 ) -> str:
-    """A report document as Markdown. loader: templates of a user, searched before our own.
+    """A report document as Markdown.
+
+    loader: templates of a user, searched before our own; theirs extend `utboost/report.md.j2`.
 
     Raises jinja2.TemplateError when a user's template is wrong.
     """
@@ -46,7 +48,9 @@ def render(
 def _environment(loader: jinja2.BaseLoader | None, *, markdown: bool) -> jinja2.Environment:
     own = jinja2.PackageLoader("utboost_action.report")
     environment = jinja2.sandbox.SandboxedEnvironment(
-        loader=jinja2.ChoiceLoader([loader, own]) if loader else own,
+        loader=jinja2.ChoiceLoader(
+            [loader or jinja2.DictLoader({}), own, jinja2.PrefixLoader({"utboost": own})]
+        ),
         undefined=jinja2.StrictUndefined,
         finalize=_finalize if markdown else None,
         trim_blocks=True,

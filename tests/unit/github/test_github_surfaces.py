@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runner_emulation import commands_in, outputs_in
 
+from tests.github_double.runner import commands_in, outputs_in
 from utboost_action.errors import InputError
 from utboost_action.github.annotations import (
     Annotation,

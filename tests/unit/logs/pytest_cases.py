@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from log_cases import CAPTURED, SUMMARY, Case, E, F, P, S, XF, XP
+from unit.logs.log_cases import CAPTURED, SUMMARY, Case, E, F, P, S, XF, XP
 
 SESSION = "============================= test session starts =============================="
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from log_cases import DJANGO, NOSE, SYMPY, Case
-from pytest_cases import PYTEST
+from unit.logs.log_cases import DJANGO, NOSE, SYMPY, Case
+from unit.logs.pytest_cases import PYTEST
 
 from utboost_action.logs import read_log
 

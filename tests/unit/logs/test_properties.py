@@ -11,8 +11,8 @@ from types import FrameType
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from log_cases import CAPTURED, DJANGO, NOSE, RULE, SUMMARY, SYMPY, THIN
-from pytest_cases import PYTEST
+from unit.logs.log_cases import CAPTURED, DJANGO, NOSE, RULE, SUMMARY, SYMPY, THIN
+from unit.logs.pytest_cases import PYTEST
 
 from utboost_action.logs import parser_names, read_log
 from utboost_action.model import LogFlag, ParsedLog
