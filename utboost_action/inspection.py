@@ -94,7 +94,7 @@ def _predictions(material: Material, similarity: Similarity) -> Json:
         if form.kind is not PredictionClass.OK and row.instance_id is not None:
             ids.setdefault(form.kind.value, []).append(row.instance_id)
     fenced = [form for form in forms if form.kind is PredictionClass.FENCED]
-    touched = {key: touched_paths(forms[number].text) for key, number in material.last.items()}
+    touched = material.touched
     described: Json = {
         "file": material.file.path or None,
         "format": material.file.form or None,

@@ -88,6 +88,7 @@ class GitHubDouble:
 class _Handler(BaseHTTPRequestHandler):
     double: GitHubDouble
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # one packet for head and body, so that no reply waits for an acknowledgement
 
     def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002
         """Silence."""

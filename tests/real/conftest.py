@@ -13,6 +13,8 @@ import docker.errors
 import pytest
 from filelock import FileLock
 
+from utboost_action.execution.docker_sandbox import LABEL, is_orphan
+
 # one of each runner family; `make real` (UTBOOST_REAL=all) takes all of instances.json
 IN_CI = ("django__django-14787", "mwaskom__seaborn-3010", "sympy__sympy-23117")
 
@@ -56,11 +58,12 @@ def _is_there(client: docker.DockerClient, image: str) -> bool:
 
 @pytest.fixture
 def no_container_left():
-    """After the test, no container of ours exists."""
+    """After the test, no container exists whose audit is over."""
     yield
     client = docker.from_env()
     try:
-        left = client.containers.list(all=True, filters={"label": "utboost-action.owner"})
+        found = client.containers.list(all=True, filters={"label": LABEL})
+        left = [container for container in found if is_orphan(container.labels.get(LABEL, ""))]
         assert not left, [container.name for container in left]
     finally:
         client.close()

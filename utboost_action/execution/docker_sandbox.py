@@ -103,7 +103,7 @@ class DockerSandbox:
         """
         removed = 0
         for container in self.client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
-            if _is_orphan(container.labels.get(LABEL, "")):
+            if is_orphan(container.labels.get(LABEL, "")):
                 _remove(container)
                 removed += 1
         return removed
@@ -294,7 +294,8 @@ def _owner() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{_process_start(os.getpid())}"
 
 
-def _is_orphan(owner: str) -> bool:
+def is_orphan(owner: str) -> bool:
+    """Whether a label names a process of this host that is no more."""
     host, _, process = owner.partition(":")
     pid, _, start = process.partition(":")
     if host != socket.gethostname() or not pid.isdigit():

@@ -69,7 +69,6 @@ _SKIPS = frozenset(
         "skipUnless",
         "skipTest",
         "expectedFailure",
-        "importorskip",
         "SKIP",
         "XFAIL",
         "SkipTest",

@@ -14,14 +14,15 @@ from utboost_action.generation.syntax import Function
 from utboost_action.generation.tree import is_test_path
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,}")
-_DEFINED = re.compile(r"^(?:class |(?:async )?def )?([A-Za-z_]\w{3,})(?=[\s(:=])", re.MULTILINE)
+_DEFINED = re.compile(r"^(?:class |[ \t]*(?:async )?def )?([A-Za-z_]\w{3,})(?=[\s(:=])", re.MULTILINE)
 _MOST_PLACES = 2  # a name defined in more files says little
+_LONGEST_VALUE = 200  # characters of an assignment
 _LONGEST_DOCSTRING = 24  # lines; a longer one is left out whole
 
 
 @dataclass(frozen=True, slots=True)
 class Documented:
-    """A module-level definition outside the tests: its header with its docstring."""
+    """A definition outside the tests: its header with its docstring, a method in its class."""
 
     path: str
     text: str
@@ -56,11 +57,16 @@ def _texts(view: RepositoryView, path: str, name: str) -> Iterator[str]:
     for node in tree.body if tree else []:
         if isinstance(node, Function | ast.ClassDef) and node.name == name:
             yield _header_text(node)
+        elif isinstance(node, ast.ClassDef):
+            for child in node.body:
+                if isinstance(child, Function) and child.name == name:
+                    inner = _header_text(child).replace("\n", "\n    ")
+                    yield f"{skeletons.class_header(node)}\n    {inner}"
         elif isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets
         ):
             text = ast.unparse(node)
-            if len(text) <= 200:
+            if len(text) <= _LONGEST_VALUE:
                 yield text
 
 
@@ -68,19 +74,14 @@ def _header_text(node: Function | ast.ClassDef) -> str:
     docstring = ast.get_docstring(node) or ""
     if docstring.count("\n") >= _LONGEST_DOCSTRING:
         docstring = docstring.split("\n\n")[0]
+    tail: list[str] = []
     if isinstance(node, ast.ClassDef):
         header = skeletons.class_header(node)
-        methods = [
-            child for child in node.body if isinstance(child, Function) and not child.name.startswith("_")
-        ]
-        names = ", ".join(child.name for child in methods)
-        inits = [skeletons.signature(child) for child in node.body if _is_init(child)]
-        tail = [*(f"    {line}" for line in inits), *([f"    # methods: {names}"] if names else [])]
+        methods = [child for child in node.body if isinstance(child, Function)]
+        tail = [skeletons.signature(child) for child in methods if child.name in ("__init__", "__new__")]
+        if public := [child.name for child in methods if not child.name.startswith("_")]:
+            tail.append(f"# methods: {', '.join(public)}")
     else:
-        header, tail = skeletons.signature(node), []
-    body = [f'    """{docstring}"""'.replace("\n", "\n    ")] if docstring else []
-    return "\n".join([header, *body, *tail])
-
-
-def _is_init(node: ast.stmt) -> bool:
-    return isinstance(node, Function) and node.name in ("__init__", "__new__")
+        header = skeletons.signature(node)
+    body = [*(f'"""{docstring}"""'.split("\n") if docstring else ()), *tail]
+    return "\n".join([header, *(f"    {line}".rstrip() for line in body)])

@@ -115,9 +115,17 @@ def _singles(addition: Addition) -> list[tuple[Addition, Function]]:
             if other is not method
             for number in range(first_line(other), last_line(other) + 1)
         }
-        lines = tuple(line for number, line in enumerate(addition.lines, start) if number not in gone)
-        result.append((replace(addition, node=alone, lines=lines), method))
+        lines = [line for number, line in enumerate(addition.lines, start) if number not in gone]
+        result.append((replace(addition, node=alone, lines=_without_extra_blanks(lines)), method))
     return result
+
+
+def _without_extra_blanks(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a class without the blank ones that methods taken out left at its begin and end."""
+    kept = list(lines)
+    while kept and not kept[-1].strip():
+        kept.pop()
+    return tuple(line for number, line in enumerate(kept) if line.strip() or number != 1)
 
 
 def _needed(node: ast.stmt, available: Sequence[Addition]) -> list[Addition]:

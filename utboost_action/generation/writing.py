@@ -73,7 +73,12 @@ def _versions(
             if syntax_of(view, path) is not None
         ]
         yield prompting.render(
-            "write.j2", prefix, files=files, documented=documented[:code], differential=differential
+            "write.j2",
+            prefix,
+            files=files,
+            documented=documented[:code],
+            python=view.python,
+            differential=differential,
         )
 
 

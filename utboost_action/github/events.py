@@ -19,6 +19,7 @@ from utboost_action.github.payload import (
     is_plain_path,
     number,
     optional_text,
+    repository,
     sha,
     text,
     value,
@@ -116,15 +117,15 @@ def _pull_request(event_name: str, payload: Payload) -> Activity:
         return Neutral(f"pull request {_shown(action)}: neither its head nor its base changed")
     if text(payload, "pull_request", "state") != "open":
         return Neutral("the pull request is closed")
-    repository = text(payload, "repository", "full_name")
+    board = repository(payload, "repository", "full_name")
     head_repository = optional_text(payload, "pull_request", "head", "repo", "full_name") or None
     return AuditPullRequest(
-        repository,
+        board,
         number(payload, "pull_request", "number"),
         sha(payload, "pull_request", "head", "sha"),
         sha(payload, "pull_request", "base", "sha"),
         head_repository,
-        read_only=event_name == "pull_request" and head_repository != repository,
+        read_only=event_name == "pull_request" and head_repository != board,
     )
 
 
@@ -148,7 +149,7 @@ def _issue_comment(_event_name: str, payload: Payload) -> Activity:
         raise InputError("event payload: comment.created_at is no time") from None
     return RunCommand(
         CommandRequest(
-            text(payload, "repository", "full_name"),
+            repository(payload, "repository", "full_name"),
             number(payload, "issue", "number"),
             number(payload, "comment", "id"),
             text(payload, "comment", "user", "login"),
@@ -183,7 +184,7 @@ def _workflow_dispatch(_event_name: str, payload: Payload) -> Activity:
                 f"input instances: {_shown(one)} is no instance id; for example django__django-11099"
             )
     return AuditAgain(
-        text(payload, "repository", "full_name"),
+        repository(payload, "repository", "full_name"),
         int(pull) if pull else None,
         () if whole_board else paths,
         whole_board,
@@ -201,10 +202,10 @@ def _workflow_run(_event_name: str, payload: Payload) -> Activity:
     if source != "pull_request":
         return Neutral(f"the workflow run was started by {_shown(source)}, not by a pull request")
     return ReportRun(
-        text(payload, "repository", "full_name"),
+        repository(payload, "repository", "full_name"),
         number(payload, "workflow_run", "id"),
         sha(payload, "workflow_run", "head_sha"),
-        text(payload, "workflow_run", "head_repository", "full_name"),
+        repository(payload, "workflow_run", "head_repository", "full_name"),
         text(payload, "workflow_run", "head_branch"),
     )
 
@@ -215,11 +216,13 @@ def _push(_event_name: str, payload: Payload) -> Activity:
         return Neutral(f"{_shown(ref)} was deleted")
     if ref != f"refs/heads/{text(payload, 'repository', 'default_branch')}":
         return Neutral(f"push to {_shown(ref)}, which is not the default branch")
-    return RefreshBoard(text(payload, "repository", "full_name"), nightly=False, sha=sha(payload, "after"))
+    return RefreshBoard(
+        repository(payload, "repository", "full_name"), nightly=False, sha=sha(payload, "after")
+    )
 
 
 def _schedule(_event_name: str, payload: Payload) -> Activity:
-    return RefreshBoard(text(payload, "repository", "full_name"), nightly=True)
+    return RefreshBoard(repository(payload, "repository", "full_name"), nightly=True)
 
 
 _HANDLERS: Mapping[str, Callable[[str, Payload], Activity]] = {

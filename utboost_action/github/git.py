@@ -67,7 +67,8 @@ class Remote:
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
-        if parts.scheme not in _SCHEMES or parts.username or parts.password or not self.url.isprintable():
+        plain = self.url.isascii() and self.url.isprintable() and not set(self.url) & set('"\\ ')
+        if parts.scheme not in _SCHEMES or parts.username or parts.password or not plain:
             raise InputError(f"remote {one_line(self.url)!r}: expected an https address without credentials")
 
 
@@ -99,12 +100,14 @@ class Git:
         """Make the repository; `partial` marks its remote as a promisor, so that blobs may be missing."""
         self.directory.mkdir(parents=True, exist_ok=True)
         self.run("init", "--quiet", "--bare", "--template=", ".")
-        self.run("config", "remote.origin.url", self.remote.url)
+        lines = ["[core]", "bare = true", "repositoryFormatVersion = 1"]
         if partial:
-            self.run("config", "core.repositoryFormatVersion", "1")
-            self.run("config", "extensions.partialClone", "origin")
-            self.run("config", "remote.origin.promisor", "true")
-            self.run("config", "remote.origin.partialCloneFilter", "blob:none")
+            lines += ["[extensions]", "partialClone = origin"]
+        lines += ['[remote "origin"]', f'url = "{self.remote.url}"']
+        if partial:
+            lines += ["promisor = true", "partialCloneFilter = blob:none"]
+        text = "".join(f"{line}\n" for line in lines)
+        (self.directory / "config").write_text(text, encoding="ascii")
 
     def run(
         self, *arguments: str, stdin: bytes = b"", offline: bool = False, index: Path | None = None

@@ -25,17 +25,19 @@ Sizes = Callable[[str], Mapping[str, int]]
 class GitSource:
     """Implements `source.Source` over a partial, shallow fetch into an empty repository.
 
-    base_sha: what the changes are counted from (the merge base). sizes: asked before any blob is
-    fetched; None: sizes are known only afterwards, and git's own byte limit is the only one before.
+    base_sha: what the changes are counted from (the merge base); None: from nothing, so every file is an
+    added one. number: the pull request whose head `head_sha` is to be; None: any commit that the remote
+    gives out. sizes: asked before any blob is fetched; None: sizes are known only afterwards, and git's
+    own byte limit is the only one before.
     """
 
     def __init__(
         self,
         git: Git,
-        number: int,
         head_sha: str,
-        base_sha: str,
+        base_sha: str | None,
         *,
+        number: int | None = None,
         sizes: Sizes | None = None,
         patience: Patience | None = None,
     ) -> None:
@@ -50,6 +52,8 @@ class GitSource:
     def fetch(self) -> None:
         """Fetch both commits and their trees. Raises SupersededError when the head has moved on."""
         self._git.init(partial=True)
+        head = self._head if self._number is None else f"refs/pull/{self._number}/head"
+        base = [f"+{self._base}:{_BASE}"] if self._base else []
         online(
             self._git,
             self._patience,
@@ -61,16 +65,20 @@ class GitSource:
             "--depth=1",
             "--filter=blob:none",
             "origin",
-            f"+{self._base}:{_BASE}",
-            f"+refs/pull/{self._number}/head:{_HEAD}",
+            *base,
+            f"+{head}:{_HEAD}",
         )
         found = self._git.run("rev-parse", "--verify", _HEAD, offline=True).decode().strip()
         if found != self._head:
-            raise SupersededError(self._number, self._head, found)
+            raise SupersededError(self._number or 0, self._head, found)
 
     def changes(self) -> Sequence[Change]:
-        """Every path that differs between the merge base and the head; no limit, no blob."""
+        """Every path that differs between the base and the head; no limit, no blob."""
         if self._changes is not None:
+            return self._changes
+        if self._base is None:
+            listed = (Change(entry.path, ChangeKind.ADDED) for entry in self._ls_tree())
+            self._changes = tuple(sorted(listed, key=lambda change: change.path))
             return self._changes
         output = self._git.run(
             "diff-tree", "-r", "--no-renames", "--raw", "-z", "--no-abbrev", _BASE, _HEAD, offline=True

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 COMMENT_BYTES = 65_000  # GitHub's limit is 65,536 of a disputed unit; UTF-8 bytes bound all of them
 SUMMARY_BYTES = 1_000_000  # a summary beyond 1 MiB is dropped whole
+_UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 _TOO_LONG = "The report is too long to be shown here; it is among the files of the workflow run.\n"
 
 
@@ -31,14 +33,5 @@ def largest_that_fits(levels: Sequence[str], limit: int) -> Fitted:
 
 
 def sendable(text: str) -> str:
-    """The text without what cannot be sent: lone surrogates and NUL become U+FFFD."""
-    clean = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if not _sound(text) else text
-    return clean.replace("\0", "\N{REPLACEMENT CHARACTER}")
-
-
-def _sound(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    """The text without what cannot be sent: each lone surrogate and NUL becomes U+FFFD."""
+    return _UNSENDABLE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -55,6 +55,14 @@ def sha(payload: Payload, *keys: str) -> str:
     return found
 
 
+def repository(payload: Payload, *keys: str) -> str:
+    """A repository's name, `owner/name`. Raises InputError that names the place."""
+    found = text(payload, *keys)
+    if not is_repository(found):
+        raise _broken(keys, "owner/name")
+    return found
+
+
 def is_sha(candidate: str) -> bool:
     """Whether this is a full commit id (SHA-1 or SHA-256, lower case)."""
     return _SHA.fullmatch(candidate) is not None

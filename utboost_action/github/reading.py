@@ -47,27 +47,77 @@ def read_pull_request(
     None: the repository's https address. Without git, or where it is not allowed, the REST interface is
     used. Raises SupersededError when the head has moved on, GitHubError, InputError.
     """
-    if workspace.exists() and any(workspace.iterdir()):
-        raise InputError(f"folder {str(workspace)!r}: not empty; give a new one for the pull request")
+    _require_empty(workspace)
     limits = limits or Limits()
     pull = require_head(api, repository, number, head_sha)
     use_git = allow_git and git_available(environ)
     source: Source
     if use_git:
-        connection = api.connection
-        origin = remote or Remote(connection.clone_url(repository), connection.token, connection.ca_bundle)
-        fetched = GitSource(
-            Git(workspace / "objects", origin, environ, max_bytes=2 * limits.bytes + _OVERHEAD),
-            number,
-            head_sha,
-            merge_base(api, pull),
-            sizes=lambda tree_id: tree_sizes(api, repository, tree_id),
-            patience=api.patience,
+        source = _fetched(
+            api, repository, head_sha, merge_base(api, pull), number, workspace, environ, limits, remote
         )
-        fetched.fetch()
-        source = fetched
     else:
         source = RestSource(api, pull)
     located = locate(source.changes(), source.known_files(), patterns)
     written = export(source, located.folders, workspace / "submissions", limits=limits)
     return ReadPullRequest(pull, located, written, "git" if use_git else "rest")
+
+
+def read_board(
+    api: Api,
+    repository: str,
+    commit: str,
+    workspace: Path,
+    environ: Mapping[str, str],
+    *,
+    paths: Sequence[str] = (),
+    patterns: Sequence[str] = (),
+    limits: Limits | None = None,
+    remote: Remote | None = None,
+) -> tuple[ExportedSubmission, ...]:
+    """Read submissions that are merged already, at a commit of the board (a re-audit by hand).
+
+    paths: folders of submissions; none: every submission of the board. The rest is as in
+    `read_pull_request`, but there is no way without git. Raises InputError for a path that is none of
+    the submissions, GitHubError.
+    """
+    _require_empty(workspace)
+    limits = limits or Limits()
+    source = _fetched(api, repository, commit, None, None, workspace, environ, limits, remote)
+    known = source.known_files()
+    folders = locate(source.changes(), known, patterns).folders
+    wanted = tuple(dict.fromkeys(path.strip("/") for path in paths))
+    for path in wanted:
+        if path not in folders:
+            raise InputError(f"input submission-path: {path!a} is no submission at {commit[:12]}")
+    return export(source, wanted or folders, workspace / "submissions", limits=limits)
+
+
+def _fetched(
+    api: Api,
+    repository: str,
+    head_sha: str,
+    base_sha: str | None,
+    number: int | None,
+    workspace: Path,
+    environ: Mapping[str, str],
+    limits: Limits,
+    remote: Remote | None,
+) -> GitSource:
+    connection = api.connection
+    origin = remote or Remote(connection.clone_url(repository), connection.token, connection.ca_bundle)
+    source = GitSource(
+        Git(workspace / "objects", origin, environ, max_bytes=2 * limits.bytes + _OVERHEAD),
+        head_sha,
+        base_sha,
+        number=number,
+        sizes=lambda tree_id: tree_sizes(api, repository, tree_id),
+        patience=api.patience,
+    )
+    source.fetch()
+    return source
+
+
+def _require_empty(workspace: Path) -> None:
+    if workspace.exists() and any(workspace.iterdir()):
+        raise InputError(f"folder {str(workspace)!r}: not empty; give a new one")

@@ -55,9 +55,10 @@ def report_vs_regrade(material: Material, regraded: Mapping[str, bool | None]) -
 
 def duplicate_conflicts(material: Material) -> tuple[frozenset[str], frozenset[str]]:
     """(ids with different patches, those of them whose patch.diff is an earlier one and not the last)."""
+    counted = Counter(row.instance_id for row in material.rows)
     texts: dict[str, list[str]] = {}
     for row, form in zip(material.rows, material.forms, strict=True):
-        if row.instance_id is not None:
+        if row.instance_id is not None and counted[row.instance_id] > 1:
             texts.setdefault(row.instance_id, []).append(_same_line_ends(form.text))
     conflicts = frozenset(key for key, found in texts.items() if len(set(found)) > 1)
     earlier = set()

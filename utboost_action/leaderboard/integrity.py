@@ -6,12 +6,14 @@ Nothing here is a verdict: each finding names the line that shows it, for a pers
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from utboost_action.leaderboard.kinds import FindingKind
 from utboost_action.patches import touched_paths
+
+MOST_OF_A_KIND = 3
 
 _START_UP = frozenset({"sitecustomize.py", "usercustomize.py"})
 _CONFIGURATION = frozenset(
@@ -114,9 +116,16 @@ def runner_configuration(paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(path for path in paths if _steers(path) is not None)
 
 
-def lint(patch: str, official_test_paths: Sequence[str] = ()) -> list[LintHit]:
-    """Every hit in one patch, in the order of its lines; a kind is told once for each file and line."""
-    hits = [*_paths(touched_paths(patch), frozenset(official_test_paths)), *_modes(patch), *_lines(patch)]
+def lint(
+    patch: str, official_test_paths: Sequence[str] = (), *, paths: Sequence[str] | None = None
+) -> list[LintHit]:
+    """The hits in one patch, in the order of its lines.
+
+    A kind is told for each path that shows it, and for at most three lines. paths: those the patch
+    touches, when they are known already.
+    """
+    touched = touched_paths(patch) if paths is None else paths
+    hits = [*_paths(touched, frozenset(official_test_paths)), *_modes(patch), *_lines(patch)]
     return sorted(dict.fromkeys(hits), key=lambda hit: hit.line)
 
 
@@ -189,7 +198,11 @@ def _modes(patch: str) -> Iterator[LintHit]:
 
 
 def _lines(patch: str) -> Iterator[LintHit]:
-    """Added lines of hunks in Python files and scripts; comments are left out."""
+    """Added lines of hunks in Python files and scripts; comments are left out.
+
+    At most MOST_OF_A_KIND of each kind: the first ones show it, and a kind that is told enough costs no more.
+    """
+    told: dict[FindingKind, int] = {}
     name = ""
     old = new = 0
     for number, line in enumerate(patch.split("\n"), 1):
@@ -198,7 +211,9 @@ def _lines(patch: str) -> Iterator[LintHit]:
             old -= sign not in ("+", "\\")
             new -= sign not in ("-", "\\")
             if sign == "+" and _is_code(name):
-                yield from _added(line[1:501], number, name)
+                for hit in _added(line[1:501], number, name, told):
+                    told[hit.kind] = told.get(hit.kind, 0) + 1
+                    yield hit
         elif match := _HUNK.match(line):
             old, new = (int(count) if count is not None else 1 for count in match.groups())
         elif match := _FILE.match(line):
@@ -209,12 +224,12 @@ def _is_code(name: str) -> bool:
     return name.endswith((".py", ".pyx", ".pyi", ".sh", ".cfg", ".ini", ".toml", ".pth")) or "." not in name
 
 
-def _added(text: str, number: int, name: str) -> Iterator[LintHit]:
+def _added(text: str, number: int, name: str, told: Mapping[FindingKind, int]) -> Iterator[LintHit]:
     if text.lstrip().startswith("#"):
         return
     shown = text.strip()[:120]
-    if _AT_IMPORT.match(text):
+    if told.get(FindingKind.WRITES_AT_IMPORT, 0) < MOST_OF_A_KIND and _AT_IMPORT.match(text):
         yield LintHit(FindingKind.WRITES_AT_IMPORT, f"{name}: {shown}", number)
     for kind, pattern in _LINES:
-        if pattern.search(text):
+        if told.get(kind, 0) < MOST_OF_A_KIND and pattern.search(text):
             yield LintHit(kind, f"{name}: {shown}", number)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from utboost_action.leaderboard.tree import SubmissionTree, TooLargeError
 
 MAX_LOG_BYTES = 64 * 1024 * 1024
+MAX_MARKS = 10_000
 
 _MARK = b">>>>> "
 _HARNESS = re.compile(rb">>>>> (Start|End) Test Output")
@@ -29,7 +30,6 @@ _RAN = re.compile(
 _SUMMARY = b" short test summary info "
 _VERDICT = re.compile(rb"^(PASSED|FAILED|ERROR) (\S{1,500})", re.MULTILINE)
 _TAIL = 64 * 1024
-_LONGEST_LINE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,19 @@ def log_facts(data: bytes) -> LogFacts:
 
 
 def _marks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """(place, line) of every line with the harness's arrows; found by plain search, which is fast."""
+    """(place, text around it) of the harness's arrows, one a line; found by plain search, which is fast.
+
+    The text starts up to five bytes before the arrows (after a line end: at them) and ends with its line
+    or after 120 bytes. At most MAX_MARKS are looked at.
+    """
     place = data.find(_MARK)
-    while place >= 0:
-        start = data.rfind(b"\n", max(0, place - _LONGEST_LINE), place) + 1
+    for _ in range(MAX_MARKS):
+        if place < 0:
+            return
+        start = max(data.rfind(b"\n", max(0, place - 5), place) + 1, place - 5, 0)
         end = data.find(b"\n", place)
         end = len(data) if end < 0 else end
-        yield place, data[max(start, place - _LONGEST_LINE) : min(end, place + _LONGEST_LINE)]
+        yield place, data[start : min(end, place + 120)]
         place = data.find(_MARK, end)
 
 

@@ -14,6 +14,7 @@ from utboost_action.leaderboard.prediction_files import PredictionFile, Predicti
 from utboost_action.leaderboard.results import InstanceReport, Results
 from utboost_action.leaderboard.tree import SubmissionTree
 from utboost_action.model import Instance, PredictionClass
+from utboost_action.patches import touched_paths
 
 _NO_PATCH = frozenset({PredictionClass.EMPTY, PredictionClass.MISSING_KEY})
 
@@ -65,6 +66,11 @@ class Material:
             for instance_id, number in self.last.items()
             if self.forms[number].kind not in _NO_PATCH
         )
+
+    @cached_property
+    def touched(self) -> dict[str, tuple[str, ...]]:
+        """Instance id -> the paths that its patch touches."""
+        return {key: touched_paths(self.forms[number].text) for key, number in self.last.items()}
 
     @cached_property
     def unknown(self) -> frozenset[str]:

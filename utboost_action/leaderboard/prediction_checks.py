@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from utboost_action.leaderboard.integrity import LintHit, lint
+from utboost_action.leaderboard.integrity import lint
 from utboost_action.leaderboard.kinds import FindingKind, finding
 from utboost_action.leaderboard.material import Material
 from utboost_action.leaderboard.patch_classes import PatchForm
@@ -12,7 +12,9 @@ from utboost_action.leaderboard.tree import shown
 from utboost_action.model import Finding, PredictionClass
 from utboost_action.patches import touched_paths
 
-MAX_LINT_FINDINGS = 2_000
+MAX_LINT_FINDINGS = 5_000
+MAX_LINT_CHARACTERS = 24_000_000
+MAX_HITS = 100
 _EXPECTED_KEYS = ("instance_id", "model_name_or_path", "model_patch")
 
 
@@ -26,26 +28,23 @@ def prediction_findings(material: Material) -> list[Finding]:
 def lint_findings(material: Material) -> list[Finding]:
     """The integrity lint over the predictions that count; `where` names the line of the patch."""
     found: list[Finding] = []
+    budget = MAX_LINT_CHARACTERS
     for instance_id, number in material.last.items():
+        text = material.forms[number].text
+        budget -= len(text)
+        if budget < 0 or len(found) > MAX_LINT_FINDINGS:
+            detail = (
+                f"from {instance_id} on patches are not linted (more than {MAX_LINT_CHARACTERS:,} characters"
+            )
+            detail += f" or {MAX_LINT_FINDINGS:,} findings)"
+            return [*found, finding(FindingKind.FILE_TOO_LARGE, detail, where=material.rows[number].where)]
         instance = (material.instances or {}).get(instance_id)
         official = touched_paths(instance.test_patch) if instance is not None else ()
         where = material.rows[number].where
-        for hit in _told_once(lint(material.forms[number].text, official)):
+        for hit in lint(text, official, paths=material.touched[instance_id])[:MAX_HITS]:
             line = f", line {hit.line} of the patch" if hit.line else ""
             found.append(finding(hit.kind, hit.detail[:300], (instance_id,), where + line))
-        if len(found) > MAX_LINT_FINDINGS:
-            detail = f"more than {MAX_LINT_FINDINGS:,} lint findings; the rest is not listed"
-            return [*found[:MAX_LINT_FINDINGS], finding(FindingKind.FILE_TOO_LARGE, detail)]
     return found
-
-
-def _told_once(hits: list[LintHit]) -> Iterator[LintHit]:
-    """At most three hits of a kind for one patch: the first ones show it."""
-    told: dict[FindingKind, int] = {}
-    for hit in hits:
-        told[hit.kind] = told.get(hit.kind, 0) + 1
-        if told[hit.kind] <= 3:
-            yield hit
 
 
 def _ids(material: Material) -> Iterator[Finding]:

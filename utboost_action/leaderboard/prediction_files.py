@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from utboost_action.leaderboard.documents import (
@@ -25,6 +25,7 @@ MAX_FILE_BYTES = 96 * 1024 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_ROWS = 50_000
 MAX_KEYS = 100
+MAX_ROW_FINDINGS = 5_000
 _KNOWN_NAMES = ("all_preds.jsonl", "preds.json", "all_preds.json", "preds.jsonl")
 _NOT_PREDICTIONS = frozenset({"metadata.json", "results.json", "report.json", "run.json", "tree.json"})
 _PEEK_BYTES = 1024 * 1024
@@ -128,28 +129,27 @@ def _first_line(data: bytes) -> JsonObject | None:
 
 
 def _jsonl(data: bytes, path: str) -> PredictionFile:
-    found: list[Finding] = []
+    return _collect(path, "jsonl", _jsonl_rows(data, path), ())
 
-    def rows() -> Iterator[PredictionRow]:
-        start, number = (3 if data.startswith(codecs.BOM_UTF8) else 0), 0
-        while start < len(data):
-            number += 1
-            end = data.find(b"\n", start)
-            end = len(data) if end < 0 else end
-            where = f"{path}:{number}"
-            if end - start > MAX_LINE_BYTES:
-                detail = f"{end - start:,} bytes in one line, more than the {MAX_LINE_BYTES:,} read"
-                found.append(finding(FindingKind.LINE_TOO_LONG, detail, where=where))
-            elif line := data[start:end].strip():
-                document = parse_json(line, where, lenient=True)
-                if isinstance(document.value, JsonObject):
-                    found.extend(document.findings)
-                    yield _row(document.value, where)
-                else:
-                    found.append(_unreadable_row(document, where))
-            start = end + 1
 
-    return _collect(path, "jsonl", rows(), found)
+def _jsonl_rows(data: bytes, path: str) -> Iterator[PredictionRow | Finding]:
+    start, number = (3 if data.startswith(codecs.BOM_UTF8) else 0), 0
+    while start < len(data):
+        number += 1
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        where = f"{path}:{number}"
+        if end - start > MAX_LINE_BYTES:
+            detail = f"{end - start:,} bytes in one line, more than the {MAX_LINE_BYTES:,} read"
+            yield finding(FindingKind.LINE_TOO_LONG, detail, where=where)
+        elif line := data[start:end].strip():
+            document = parse_json(line, where, lenient=True)
+            if isinstance(document.value, JsonObject):
+                yield from document.findings
+                yield _row(document.value, where)
+            else:
+                yield _unreadable_row(document, where)
+        start = end + 1
 
 
 def _unreadable_row(document: Document, where: str) -> Finding:
@@ -204,20 +204,20 @@ def _row(value: JsonObject, where: str, key: str | None = None) -> PredictionRow
 
 
 def _collect(
-    path: str,
-    form: str,
-    items: Iterator[PredictionRow] | Iterator[PredictionRow | Finding],
-    found: list[Finding] | tuple[Finding, ...],
+    path: str, form: str, items: Iterator[PredictionRow | Finding], found: Iterable[Finding]
 ) -> PredictionFile:
+    """Rows and findings sorted out, both bounded."""
     rows: list[PredictionRow] = []
     own: list[Finding] = []
     for item in items:
         if isinstance(item, Finding):
             own.append(item)
-            continue
-        if len(rows) >= MAX_ROWS:
-            detail = f"more than {MAX_ROWS:,} predictions; the rest was not read"
+        else:
+            rows.append(item)
+        if len(rows) > MAX_ROWS or len(own) > MAX_ROW_FINDINGS:
+            detail = (
+                f"more than {MAX_ROWS:,} predictions or {MAX_ROW_FINDINGS:,} findings; the rest was not read"
+            )
             own.append(finding(FindingKind.FILE_TOO_LARGE, detail, where=path))
             break
-        rows.append(item)
-    return PredictionFile(path, form, tuple(rows), (*found, *own))
+    return PredictionFile(path, form, tuple(rows[:MAX_ROWS]), (*found, *own))

@@ -81,6 +81,17 @@ _CORE = frozenset(
         b"no tests ran",
     )
 )
+_SECTIONS = frozenset(
+    (
+        b"FAILURES",
+        b"ERRORS",
+        b"PASSES",
+        b"XPASSES",
+        b"XFAILURES",
+        b"warnings summary",
+        b"rerun test summary info",
+    )
+)
 _USAGE = re.compile(
     rb"ERROR: (?:file or directory not found|not found|usage|Wrong expression|unrecognized arguments)"
     rb"|(?:usage: .{0,200})?(?:__main__\.py|pytest|py\.test): error: "
@@ -207,8 +218,10 @@ class _Scanner:
             self.add(Token(Kind.SUMMARY, offset, b""))
         elif figures(line) is not None:
             self.add(Token(Kind.COUNT, offset, b"=", line))
+        elif title in _SECTIONS:
+            self.add(Token(Kind.SECTION, offset, title))
         else:
-            self.add(Token(Kind.SECTION, offset, title[:200]))
+            return  # text, or a plug-in's section
         self.failure = None
 
     def verdict(self, offset: int, line: bytes) -> bool:

@@ -40,12 +40,16 @@ def split_sessions(seen: Tokens, out: Reading) -> list[Session]:
     final = _final(tokens, closings, out)
     sessions: list[Session] = []
     start, captured = 0, False
-    first_header = next((index for index, token in enumerate(tokens) if token.kind is Kind.SESSION), len(tokens))
+    first_header = next(
+        (index for index, token in enumerate(tokens) if token.kind is Kind.SESSION), len(tokens)
+    )
     for index in range(final + 1):
         token = tokens[index]
         if token.kind is Kind.CAPTURED:
             captured = True
-        elif token.kind is Kind.COUNT and (index == final or (not captured and _ends_run(tokens, index, first_header))):
+        elif token.kind is Kind.COUNT and (
+            index == final or (not captured and _ends_run(tokens, index, first_header))
+        ):
             sessions.append(_session(tokens[start : index + 1], figures(token.rest)))
             start, captured = index + 1, False
     rest = tokens[start:]

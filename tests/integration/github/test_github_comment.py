@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.github_double import Fault, Identity
 from tests.integration.github.conftest import BOARD, READER, TOKEN, Stage
 from utboost_action.errors import InputError
 from utboost_action.github.comment import CommentState, PostedComment, marker, post_comment
+from utboost_action.github.delivery import Surface, deliver, refusals
 from utboost_action.github.levels import COMMENT_BYTES
+from utboost_action.github.outputs import write_outputs
 from utboost_action.github.problems import GitHubError, Obstacle
 from utboost_action.github.status import StatusState, set_status
+from utboost_action.github.summary import write_summary
 
 BOT = "github-actions[bot]"
 MARK = marker("audit")
@@ -126,6 +131,28 @@ def test_a_read_only_token_of_a_fork_is_named_with_what_is_needed(stage: Stage) 
     assert READER not in str(refused.value)
     with pytest.raises(GitHubError, match="statuses=write"):
         set_status(stage.api(READER), BOARD, stage.board.pulls[7].head_sha, StatusState.SUCCESS, "x")
+
+
+def test_a_run_on_a_fork_still_leaves_its_summary_and_says_loudly_what_it_could_not_write(
+    stage: Stage, tmp_path: Path
+) -> None:
+    api, head = stage.api(READER), stage.board.pulls[7].head_sha
+    summary, output = tmp_path / "summary", tmp_path / "output"
+    done = deliver(
+        [
+            (Surface.COMMENT, lambda: post_comment(api, BOARD, 7, "audit", ["A report."])),
+            (Surface.STATUS, lambda: set_status(api, BOARD, head, StatusState.SUCCESS, "done")),
+            (Surface.SUMMARY, lambda: write_summary(summary, ["A report."])),
+            (Surface.OUTPUTS, lambda: write_outputs(output, {"comment-url": ""})),
+        ]
+    )
+    assert summary.read_text() == "A report.\n"
+    assert output.exists()
+    assert bodies(stage) == []
+    assert [annotation.title for annotation in refusals(done)] == [
+        "UTBoost: comment not written: missing permission",
+        "UTBoost: commit status not written: missing permission",
+    ]
 
 
 def test_a_wrong_token_is_named(stage: Stage) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.github_double import Fault, Identity
+from tests.github_double import Fault
 from tests.integration.github.conftest import BOARD, READER, TOKEN, Stage
 from utboost_action.errors import InputError
 from utboost_action.github.git import Git, Remote
@@ -19,7 +19,7 @@ from utboost_action.github.pull_request import (
     pull_request_of_head,
     require_head,
 )
-from utboost_action.github.reading import ReadPullRequest, read_pull_request
+from utboost_action.github.reading import ReadPullRequest, read_board, read_pull_request
 from utboost_action.github.submissions import Limits
 
 NEW = "evaluation/lite/20240202_new"
@@ -179,7 +179,7 @@ def test_a_push_between_the_question_and_the_fetch_supersedes_it_too(stage: Stag
     old = pull.head_sha
     stage.board.push_head(7, {f"{NEW}/all_preds.jsonl": b"other\n"})
     remote = Remote(f"{stage.double.url}/{BOARD}.git", TOKEN)
-    source = GitSource(Git(tmp_path / "objects", remote, stage.environ), 7, old, base)
+    source = GitSource(Git(tmp_path / "objects", remote, stage.environ), old, base, number=7)
     with pytest.raises(SupersededError):
         source.fetch()
 
@@ -267,7 +267,7 @@ def test_git_writes_no_more_than_it_may(stage: Stage, tmp_path: Path) -> None:
     stage.board.open_pull(7, {f"{NEW}/all_preds.jsonl": random.Random(2).randbytes(3_000_000)})
     remote = Remote(f"{stage.double.url}/{BOARD}.git", TOKEN)
     git = Git(tmp_path / "objects", remote, stage.environ, max_bytes=1_000_000)
-    source = GitSource(git, 7, stage.board.pulls[7].head_sha, stage.board.sha("refs/heads/main"))
+    source = GitSource(git, stage.board.pulls[7].head_sha, stage.board.sha("refs/heads/main"), number=7)
     source.fetch()
     with pytest.raises(GitHubError) as refused:
         list(source.blobs(source.listing(NEW)))
@@ -317,6 +317,18 @@ def test_hostile_trees_of_git_itself(stage: Stage, tmp_path: Path) -> None:
     assert [finding.kind for finding in one.findings] == ["invalid_name"] * 4
 
 
+def test_merged_submissions_are_read_by_path_or_all_of_them(stage: Stage, tmp_path: Path) -> None:
+    tip = stage.board.commit("refs/heads/main", FILES, parent=stage.board.sha("refs/heads/main"))
+    api = stage.api()
+    everything = read_board(api, BOARD, tip, tmp_path / "a", stage.environ)
+    assert [one.folder for one in everything] == ["evaluation/lite/20240101_first", NEW]
+    (one,) = read_board(api, BOARD, tip, tmp_path / "b", stage.environ, paths=[f"{NEW}/"])
+    assert (one.folder, one.files) == (NEW, 3)
+    for path in ("evaluation/lite", "README.md", "evaluation/lite/none"):
+        with pytest.raises(InputError, match="submission-path"):
+            read_board(api, BOARD, tip, tmp_path / f"c{len(path)}", stage.environ, paths=[path])
+
+
 def test_a_folder_that_is_not_empty_is_refused(stage: Stage, tmp_path: Path) -> None:
     stage.board.open_pull(7, FILES)
     with pytest.raises(InputError, match="not empty"):
@@ -360,8 +372,3 @@ def test_an_address_with_credentials_is_no_remote() -> None:
     for url in ("https://me:secret@example.org/x.git", "ext::sh -c x", "ssh://example.org/x", "-oProxy=x"):
         with pytest.raises(InputError, match="remote"):
             Remote(url)
-
-
-def test_two_tokens_are_two_people(stage: Stage) -> None:
-    stage.double.tokens["third"] = Identity("third")
-    assert stage.api("third").connection.token == "third"

@@ -15,6 +15,7 @@ from utboost_action.benchmark.rows import require_for_replay
 from utboost_action.errors import AuditError, InputError
 from utboost_action.eval_script import parse_eval_script
 from utboost_action.execution.protocol import Sandbox
+from utboost_action.generate.bench import SandboxBench
 from utboost_action.generation.asking import (
     BudgetExhaustedError,
     ModelClient,
@@ -44,7 +45,6 @@ from utboost_action.generation.tokens import PromptTooLargeError
 from utboost_action.generation.trials import Rules, Validated, validate
 from utboost_action.generation.units import Unit
 from utboost_action.generation.writing import writing_prompt
-from utboost_action.generation_bench import SandboxBench
 from utboost_action.model import AugmentedTest, BankStatus, Instance, TestMode, Validation
 from utboost_action.storage import canonical_json, content_key, write_atomically
 
