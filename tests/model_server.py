@@ -32,7 +32,7 @@ Script = Callable[[Body, int], Answer]
 
 
 def completion(
-    *texts: str | None, finish: str = "stop", usage: dict[str, int] | None | bool = True
+    *texts: str | None, finish: str = "stop", usage: dict[str, int] | bool | None = True
 ) -> Answer:
     """A good response with these replies. usage: True for figures by a rule (4 characters a token)."""
     value: Body = {
@@ -126,7 +126,7 @@ def model_server(script: Script) -> Iterator[ModelServer]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             assert self.path == "/v1/chat/completions", self.path
             answer = running.answer(body, {name.lower(): value for name, value in self.headers.items()})

@@ -156,6 +156,69 @@ class Validation:
     at: str | None = None
 
 
+class Opinion(StrEnum):
+    """What a person decided about an augmented test."""
+
+    CONFIRM = "confirm"
+    DISPUTE = "dispute"
+    RETIRE = "retire"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's word on an entry, or on one of its tests (`test`; "" is all of them). at: ISO 8601, UTC."""
+
+    opinion: Opinion
+    who: str
+    why: str
+    at: str
+    test: str = ""
+
+
+class ProgramKind(StrEnum):
+    """Programs beside base and gold that an augmented test was tried on (docs/method.md)."""
+
+    VARIANT = "variant"  # gold, rewritten without changing what it does
+    MUTANT = "mutant"  # gold with one fault put into a line that it changed
+    JUROR = "juror"  # another submission's patch
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """What an entry's tests showed on one more program.
+
+    name: the rewriting, the fault or the submission. key: a digest of the program's patch.
+    plausible: the original tests come out as with gold (None: unknown, `problem` says why). fails: the
+    tests that gold passes in every repeat and this program does not.
+    """
+
+    kind: ProgramKind
+    name: str
+    key: str
+    plausible: bool | None
+    fails: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What speaks for and against an augmented test, as far as it was asked (docs/method.md).
+
+    base_messages: test -> the failures of its assertions on base, each run alone (a test stops at its
+    first failure; this says what base does at the later ones). issue: the sentence of the issue that the
+    test rests on, issue_from: the model or person that named it. fail_to_pass, pass_to_pass: what the
+    official reading of gold and base shows for the whole suite, for exported rows.
+    """
+
+    showings: tuple[Showing, ...] = ()
+    base_messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    issue: str = ""
+    issue_from: str = ""
+    decisions: tuple[Decision, ...] = ()
+    fail_to_pass: tuple[str, ...] = ()
+    pass_to_pass: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class AugmentedTest:
     """One entry of the bank: a test patch (with final newline) and what is known of it.
@@ -174,6 +237,7 @@ class AugmentedTest:
     status: BankStatus
     validation: Validation = Validation()
     rationale: str = ""
+    signals: Signals = Signals()
 
 
 # --------------------------------------------------------------------------- leaderboard
@@ -277,7 +341,9 @@ class Run:
     outcomes: as `ParsedLog.statuses`; empty unless state is OK. messages: test id -> its failure's
         message. official: `resolved` by the official rules over the official reading of this log
         (None: not graded). fixes: whether every FAIL_TO_PASS test passes by the corrected reading (None:
-        not known). log: the name of the gzip'ed log in its run folder.
+        not known). log: the name of the gzip'ed log in its run folder. environment: what this repeat set
+    beside the script's own variables (hash seed, clock zone, order). excerpts: test -> the lines of the
+    log that show its failure, for the first tests that fail.
     """
 
     suite: str
@@ -291,6 +357,8 @@ class Run:
     fixes: bool | None = None
     log: str = ""
     seconds: float = 0.0
+    environment: Mapping[str, str] = field(default_factory=dict)
+    excerpts: Mapping[str, str] = field(default_factory=dict)
 
 
 class SideState(StrEnum):
@@ -307,7 +375,8 @@ class SideRun:
     """All runs of one side of one instance, from one container.
 
     applied_with: the command of the apply chain that took the patch, empty when there was none to take.
-    reverted: files that steer the runner and were put back before the runs.
+    reverted: files that steer the runner and were put back before the runs. retried: why this is the
+    second try, run alone; empty when the first one stands.
     """
 
     key: str
@@ -317,9 +386,18 @@ class SideRun:
     applied_with: str = ""
     reverted: tuple[str, ...] = ()
     seconds: float = 0.0
+    retried: str = ""
 
 
 # -------------------------------------------------------------------------------- oracle
+
+
+class Standing(StrEnum):
+    """Whether a difference may be held against a patch."""
+
+    CONFIRMED = "confirmed"
+    OPEN = "not confirmed yet"
+    DOUBTED = "doubted"
 
 
 class DifferenceKind(StrEnum):
@@ -335,7 +413,9 @@ class DifferenceKind(StrEnum):
 class Difference:
     """One test whose outcome differs between gold and candidate, stable over all repeats.
 
-    Outcomes are status words, or `missing` where a complete run does not show the test.
+    Outcomes are status words, or `missing` where a complete run does not show the test. fault: what in
+    the set-up the failure looks like, empty when like none. standing and grounds: whether the test may be
+    believed, and why (docs/method.md). excerpt: the lines of the candidate's log that show the failure.
     """
 
     test: str
@@ -348,6 +428,11 @@ class Difference:
     message: str = ""
     gold_log: str = ""
     candidate_log: str = ""
+    base_message: str = ""
+    fault: str = ""
+    standing: Standing = Standing.OPEN
+    grounds: tuple[str, ...] = ()
+    excerpt: str = ""
 
 
 class VerdictKind(StrEnum):
@@ -412,7 +497,7 @@ class Audit:
     verdicts: one for each instance that was asked for and has a prediction, in the benchmark's order.
     total: the size of the split, split_ids its instances. notes: what a reader must know to judge the
     figures (rows that could not be read, fields that a rule filled in, a sandbox that isolates nothing).
-    problem: why the audit stopped before its end, empty when it did not.
+    problem: why the audit stopped before its end, empty when it did not. gold: instance id -> gold patch.
     """
 
     submission: Submission
@@ -425,3 +510,4 @@ class Audit:
     repeats: int
     notes: tuple[str, ...] = ()
     problem: str = ""
+    gold: Mapping[str, str] = field(default_factory=dict)

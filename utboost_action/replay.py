@@ -7,12 +7,14 @@ This joins the benchmark's row, the sandbox, the log readers and the oracle for 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from utboost_action import __version__
 from utboost_action.benchmark.rows import require_for_replay
 from utboost_action.errors import ImageMissingError, InputError, SandboxError
 from utboost_action.eval_script import EvalScript, parse_eval_script
+from utboost_action.execution.floor import Floor
 from utboost_action.execution.protocol import Sandbox
 from utboost_action.execution.side import Reading, SidePlan, Suite, run_side
 from utboost_action.execution.store import RunStore
@@ -26,6 +28,7 @@ from utboost_action.model import (
     BankStatus,
     Cause,
     Instance,
+    ParsedLog,
     Prediction,
     PredictionClass,
     Run,
@@ -34,9 +37,14 @@ from utboost_action.model import (
     Verdict,
 )
 from utboost_action.oracle.relation import outcomes_of
+from utboost_action.oracle.setup_faults import setup_doubt
+from utboost_action.oracle.stability import environments
 from utboost_action.oracle.verdicts import Sides, inconclusive, is_plausible, judge
 from utboost_action.patches import normalised, touched_paths, with_final_newline
 from utboost_action.storage import content_key
+
+_BASE_REPEATS = 2  # base tells the kind of a difference, and must not waver itself
+_EXCERPTS, _EXCERPT_LINES = 20, 40  # failures of one log whose lines are kept, and how many of each
 
 
 class Interrupted(Exception):  # noqa: N818 (no fault: the user stopped the audit)
@@ -60,6 +68,7 @@ class Replay:
     trusted: the store of gold and base runs, shared by all audits; submitted: that of this audit, which
     takes over what it uses of the other.
     stopping: whether the audit is being stopped; what ends then proves nothing.
+    floor: where boxes run beside each other, and a side whose set-up failed once more, alone.
     """
 
     sandbox: Sandbox
@@ -69,6 +78,7 @@ class Replay:
     timeout: float
     image_template: str | None = None
     stopping: Callable[[], bool] = lambda: False
+    floor: Floor = field(default_factory=Floor)
 
     def verdict(self, task: Task) -> Verdict:
         """Run what is missing of a task and judge it. Raises Interrupted when the audit is stopped."""
@@ -92,6 +102,36 @@ class Replay:
             return instance.image or ""
         return self.image_template.replace("{instance_id}", instance.instance_id.lower())
 
+    def side(
+        self,
+        instance: Instance,
+        tests: Sequence[AugmentedTest],
+        patch: str,
+        *,
+        repeats: int,
+        trusted: bool,
+        like: SideRun | None = None,
+    ) -> SideRun:
+        """One program (a patch, "" for base) under the original and these tests, from the store or run now.
+
+        like: gold's runs; then the augmented tests run only where the original ones come out as with it.
+        Raises SandboxError, ImageMissingError, InputError, and Interrupted as `verdict` does.
+        """
+        script = parse_eval_script(instance.eval_script or "")
+        plans = _Plans(
+            replace(self, repeats=repeats), instance, script, _suites(instance, script, tuple(tests))
+        )
+        store = self.trusted if trusted else self.submitted
+        if like is None:
+            return self._side(plans.candidate(patch), instance, store)
+        return self._side(
+            plans.candidate(patch),
+            instance,
+            store,
+            lambda runs: is_plausible(like, runs),
+            lambda side: setup_doubt(side, like),
+        )
+
     def _judged(self, task: Task) -> Verdict:
         instance = task.instance
         script = parse_eval_script(instance.eval_script or "")
@@ -105,12 +145,15 @@ class Replay:
         def go_on(runs: Sequence[Run]) -> bool:
             return is_plausible(gold, runs)
 
-        candidate = self._side(plans.candidate(task.prediction.patch), instance, self.submitted, go_on)
+        def doubt(side: SideRun) -> str:
+            return setup_doubt(side, gold, base)
+
+        candidate = self._side(plans.candidate(task.prediction.patch), instance, self.submitted, go_on, doubt)
         files = tuple(sorted(runner_configuration(touched_paths(task.prediction.patch))))
         reverted = None
         if files and go_on([run for run in candidate.runs if run.suite == ORIGINAL]):
             plan = plans.reverted(task.prediction.patch, files)
-            reverted = self._side(plan, instance, self.submitted, go_on)
+            reverted = self._side(plan, instance, self.submitted, go_on, doubt)
         verdict = judge(
             Sides(
                 instance_id=instance.instance_id,
@@ -121,6 +164,7 @@ class Replay:
                 reverted=reverted,
                 runner_files=files,
                 tests=tests,
+                candidate_key=patch_key(task.prediction.patch),
             )
         )
         return _with_place(verdict, task.prediction)
@@ -131,20 +175,39 @@ class Replay:
         instance: Instance,
         store: RunStore,
         go_on: Callable[[Sequence[Run]], bool] = lambda _runs: True,
+        doubt: Callable[[SideRun], str] = setup_doubt,
     ) -> SideRun:
+        """A finished side from a store, or run now; where the set-up seems at fault, once more and alone."""
         if (known := self.submitted.find(plan.key)) is not None:
             return known
         work = store.begin(plan.key)
         try:
-            with self.sandbox.box(self.image(instance)) as box:
-                side = run_side(box, plan, work, read=_reader(instance), go_on=go_on)
-            if self.stopping():
-                raise Interrupted
+            with self.floor.together():
+                side = self._in_box(plan, instance, work, go_on)
+            if why := doubt(side):
+                store.drop(work)
+                work = store.begin(plan.key)
+                with self.floor.alone():
+                    side = replace(self._in_box(plan, instance, work, go_on), retried=why)
             store.finish(work, side)
         except BaseException:
             store.drop(work)
             raise
         return self.submitted.find(plan.key) or side
+
+    def _in_box(
+        self, plan: SidePlan, instance: Instance, work: Path, go_on: Callable[[Sequence[Run]], bool]
+    ) -> SideRun:
+        with self.sandbox.box(self.image(instance)) as box:
+            side = run_side(box, plan, work, read=_reader(instance), go_on=go_on)
+        if self.stopping():
+            raise Interrupted
+        return side
+
+
+def patch_key(patch: str) -> str:
+    """A digest of what a patch does, equal for patches that differ only in what does not matter."""
+    return content_key(normalised(patch))
 
 
 class _Plans:
@@ -171,8 +234,7 @@ class _Plans:
         return self._plan(self._gold_patch, self._replay.repeats)
 
     def base(self) -> SidePlan:
-        """Base runs once: it tells only the kind of a difference."""
-        return self._plan("", 1)
+        return self._plan("", min(self._replay.repeats, _BASE_REPEATS))
 
     def candidate(self, patch: str) -> SidePlan:
         return self._plan(patch, self._replay.repeats)
@@ -182,9 +244,14 @@ class _Plans:
 
     def _plan(self, patch: str, repeats: int, revert: tuple[str, ...] = ()) -> SidePlan:
         gold_patch = self._gold_patch if revert else ""
-        decides = {"patch": normalised(patch), "repeats": repeats, "revert": [revert, gold_patch]}
+        varied = environments(repeats)
+        decides = {
+            "patch": normalised(patch),
+            "repeats": [dict(each) for each in varied],
+            "revert": [revert, gold_patch],
+        }
         key = content_key(self._common | decides)
-        return SidePlan(key, patch, self._script, self._suites, repeats, revert, gold_patch)
+        return SidePlan(key, patch, self._script, self._suites, repeats, revert, gold_patch, varied)
 
 
 def _suites(instance: Instance, script: EvalScript, tests: tuple[AugmentedTest, ...]) -> tuple[Suite, ...]:
@@ -240,6 +307,7 @@ def _reader(instance: Instance) -> Callable[[bytes, str, int | None], Reading]:
         return Reading(
             outcomes=parsed.statuses,
             messages=messages,
+            excerpts=_excerpts(data, parsed),
             official=grade.resolved,
             fixes=_all_met(fixes),
             usable=usable,
@@ -247,6 +315,22 @@ def _reader(instance: Instance) -> Callable[[bytes, str, int | None], Reading]:
         )
 
     return read
+
+
+def _excerpts(data: bytes, parsed: ParsedLog) -> dict[str, str]:
+    """The lines of the log that show the first failures."""
+    failed = [test for test, status in parsed.statuses.items() if status.fails and test in parsed.evidence]
+    if not failed:
+        return {}
+    lines = data.decode("utf-8", "replace").split("\n")
+    shown = {}
+    for test in failed[:_EXCERPTS]:
+        spot = parsed.evidence[test]
+        kept = lines[spot.first_line - 1 : spot.last_line]
+        if len(kept) > _EXCERPT_LINES:
+            kept = [*kept[: _EXCERPT_LINES // 2], "[...]", *kept[-_EXCERPT_LINES // 2 :]]
+        shown[test] = "\n".join(line.rstrip("\r")[:500] for line in kept)
+    return shown
 
 
 def _all_met(passes: list[bool | None]) -> bool | None:

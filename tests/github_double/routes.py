@@ -60,6 +60,7 @@ class Routes:
         self.repositories = repositories
         self.shapes = shapes
         self.truncate_trees_above = 100_000
+        self.graphql_limits = 0
         self._next_id = 1_000
         self._clock = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -276,6 +277,9 @@ class Routes:
     def graphql(self, request: Request) -> Reply:
         """`nodes(ids)` on issue comments, and `minimizeComment`; any other word is an error as GitHub's."""
         query, variables = request.value["query"], request.value.get("variables", {})
+        if self.graphql_limits:
+            self.graphql_limits -= 1
+            return _graphql_error("RATE_LIMITED", "API rate limit exceeded")
         unknown = set(re.findall(r"[A-Za-z_]+", query)) - _GRAPHQL_WORDS
         if unknown:
             return _graphql_error("undefinedField", f"Field '{min(unknown)}' doesn't exist")

@@ -25,12 +25,16 @@ FIGURES = ("ran", "passed", "failed", "errors", "skipped", "xfailed", "xpassed")
 
 @cache
 def truth(kind: str) -> dict[str, dict[str, Any]]:
-    return json.loads((REAL / "logs" / f"{kind}.truth.json").read_text())
+    loaded: dict[str, dict[str, Any]] = json.loads((REAL / "logs" / f"{kind}.truth.json").read_text())
+    return loaded
 
 
 @cache
 def names(kind: str) -> dict[str, dict[str, str]]:
-    return json.loads(gzip.decompress((REAL / "logs" / f"{kind}.names.json.gz").read_bytes()))
+    loaded: dict[str, dict[str, str]] = json.loads(
+        gzip.decompress((REAL / "logs" / f"{kind}.names.json.gz").read_bytes())
+    )
+    return loaded
 
 
 @cache
@@ -74,9 +78,7 @@ class TestCompleteLogs:
     def test_summary(self, kind: str, key: str) -> None:
         log, row = reading(kind, key), truth(kind)[key]
         assert log.summary is not None
-        assert {figure: getattr(log.summary, figure) for figure in FIGURES} == {
-            figure: row[figure] for figure in FIGURES
-        }
+        assert [getattr(log.summary, figure) for figure in FIGURES] == [row[figure] for figure in FIGURES]
         assert log.complete is True
 
     def test_statuses(self, kind: str, key: str) -> None:
@@ -119,8 +121,8 @@ def test_folded_skips_of_a_session_with_inner_sessions() -> None:
 def test_the_failing_test_that_the_official_list_does_not_name() -> None:
     log = reading("docker_format", "django__django-7530")
     failing = [name for name, status in log.statuses.items() if status.fails]
-    assert failing == [
-        "test_makemigrations_consistency_checks_respect_routers (migrations.test_commands.MakeMigrationsTests)"
+    assert [name.partition(" (")[0] for name in failing] == [
+        "test_makemigrations_consistency_checks_respect_routers"
     ]
     assert any(name.startswith("test_failing_migration (") for name in log.statuses)
 

@@ -7,8 +7,16 @@ a nonce) are checked to be hexadecimal first.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 _HEX = re.compile(r"[0-9a-f]{8,64}")
+_WORD = re.compile(r"[A-Za-z0-9_+/-]{1,64}")
+
+REVERSED_PLUGIN = {
+    "order/utboost_reversed.py": b"""def pytest_collection_modifyitems(items):
+    items.reverse()
+"""
+}
 
 APPLY_NAMES = ("git apply", "git apply --3way", "git apply --reject", "patch --fuzz=5", "already applied")
 
@@ -63,11 +71,14 @@ GIT_INDEX_FILE="$UTBOOST_DIR/index" git add -A || exit 8
 """
 
 
-def run_script(directory: str, base: str, nonce: str, *, reset: bool) -> str:
+def run_script(
+    directory: str, base: str, nonce: str, *, reset: bool, environment: Mapping[str, str] | None = None
+) -> str:
     """Lay down `NONCE/test.patch` over clean test files and run `NONCE/tests.sh` in the prepared environment.
 
     The files that the test patch names (`NONCE/paths.list`, NUL separated) are put back to the base
-    first, or removed when the base lacks them, whatever the candidate made of them. Prints
+    first, or removed when the base lacks them, whatever the candidate made of them. environment: what
+    this repeat sets (`order` is no variable: pytest reverses its tests by a plugin). Prints
     `utboost NONCE test patch does not apply` when it does not; exits with the test command's status.
     """
     reset_tree = """export GIT_INDEX_FILE="$UTBOOST_DIR/index"
@@ -76,6 +87,7 @@ unset GIT_INDEX_FILE"""
     return f"""UTBOOST_DIR={directory}
 fail() {{ printf '\\nutboost {_hex(nonce)} %s\\n' "$1"; exit 8; }}
 . "$UTBOOST_DIR/environment" 2>/dev/null
+{_exports(environment or {})}
 top=$(git rev-parse --show-toplevel) && cd "$top" || fail 'the tree is no repository any more'
 {reset_tree if reset else ":"}
 run="$UTBOOST_DIR/{_hex(nonce)}"
@@ -90,6 +102,20 @@ done < "$run/paths.list"
 cd "$(cat "$UTBOOST_DIR/folder")" || fail 'the work folder is gone'
 exec bash "$run/tests.sh"
 """
+
+
+def _exports(environment: Mapping[str, str]) -> str:
+    """Shell lines that set what a repeat varies. Raises ValueError for what is no plain word."""
+    lines = []
+    for name, value in environment.items():
+        if not _WORD.fullmatch(name) or not _WORD.fullmatch(value):
+            raise ValueError(f"no plain variable of a repeat: {name}={value!r}")
+        if name != "order":
+            lines.append(f"export {name}='{value}'")
+        elif value == "reversed":
+            lines.append('export PYTHONPATH="$UTBOOST_DIR/order${PYTHONPATH:+:$PYTHONPATH}"')
+            lines.append('export PYTEST_ADDOPTS="-p utboost_reversed ${PYTEST_ADDOPTS:-}"')
+    return "\n".join(lines) or ":"
 
 
 def nul_list(paths: tuple[str, ...]) -> bytes:

@@ -36,11 +36,13 @@ class Suite:
 class Reading:
     """What a log says: outcomes and failure messages by test id, the official `resolved`, F2P met or not.
 
+    excerpts: test -> the log's lines about its failure, of the first that fail.
     usable: False where the log may not be used (`problem` says why).
     """
 
     outcomes: Mapping[str, TestStatus] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
+    excerpts: Mapping[str, str] = field(default_factory=dict)
     official: bool | None = None
     fixes: bool | None = None
     usable: bool = True
@@ -52,6 +54,7 @@ class SidePlan:
     """What to run: `patch` ("" is the base) under `script`, `suites` (the original first), `repeats` times.
 
     revert: paths to put back to the base, with `gold_patch`'s change to them, before anything runs.
+    environments: what each repeat sets beside the script's own variables; nothing where it is too short.
     """
 
     key: str
@@ -61,6 +64,11 @@ class SidePlan:
     repeats: int
     revert: tuple[str, ...] = ()
     gold_patch: str = ""
+    environments: tuple[Mapping[str, str], ...] = ()
+
+    def environment(self, repeat: int) -> Mapping[str, str]:
+        """What the repeat sets beside the script's own environment."""
+        return self.environments[repeat] if repeat < len(self.environments) else {}
 
 
 ReadLog = Callable[[bytes, str, int | None], Reading]  # log, nonce, exit code of the test command
@@ -91,6 +99,7 @@ def run_side(
             "preparation.sh": plan.script.preparation_text().encode(),
             "prepare.sh": scripts.prepare_script(box.directory).encode(),
         }
+        | (scripts.REVERSED_PLUGIN if any("order" in each for each in plan.environments) else {})
     )
     applying, told = _apply(box, folder, nonce)
     base = told.get("base", "")
@@ -155,7 +164,9 @@ def _run_suite(
             f"{nonce}/tests.sh": plan.script.test_text(suite.test_patch, nonce, suite.directives).encode(
                 "utf-8", "surrogateescape"
             ),
-            "run.sh": scripts.run_script(box.directory, base, nonce, reset=reset).encode(),
+            "run.sh": scripts.run_script(
+                box.directory, base, nonce, reset=reset, environment=plan.environment(repeat)
+            ).encode(),
         }
     )
     name = f"{_file_name(suite.name)}.{repeat}.log"
@@ -176,6 +187,8 @@ def _run_suite(
         fixes=reading.fixes,
         log=f"{name}.gz",
         seconds=round(execution.seconds, 3),
+        environment=dict(plan.environment(repeat)),
+        excerpts=reading.excerpts,
     )
 
 

@@ -43,7 +43,7 @@ class Unit:
     @property
     def new_class(self) -> str:
         """The name of the class that the unit adds around its test, "" where there is none."""
-        return self.addition.node.name if isinstance(self.addition.node, ast.ClassDef) else ""
+        return self.addition.names[0] if isinstance(self.addition.node, ast.ClassDef) else ""
 
 
 def units_of(sample: str, additions: Sequence[Addition], new_files: Collection[str]) -> tuple[Unit, ...]:

@@ -14,7 +14,7 @@ from github.Repository import Repository
 from utboost_action import __version__
 from utboost_action.errors import InputError
 from utboost_action.github.problems import GitHubError, Obstacle, doing
-from utboost_action.github.retry import Patience, api_retry
+from utboost_action.github.retry import Patience, api_retry, limit_wait
 
 _PASSING = (Obstacle.SERVER_FAULT, Obstacle.UNREACHABLE)
 _T = TypeVar("_T")
@@ -106,7 +106,19 @@ class Api:
 
         Raises GitHubError; a reply with `errors` is one (FORBIDDEN and NOT_FOUND keep their kinds).
         """
-        return self.repeated(lambda: self._graphql(query, variables, what))
+        for attempt in range(self.patience.attempts):
+            headers, reply = self.repeated(lambda: self._graphql(query, variables, what))
+            errors = reply.get("errors")
+            if not errors:
+                break
+            problem = _graphql_refusal(what, errors)
+            if problem.obstacle is not Obstacle.RATE_LIMITED or attempt == self.patience.attempts - 1:
+                raise problem
+            self.patience.wait(limit_wait(headers, attempt, self.patience.now()), "GraphQL: limit")
+        data = reply.get("data")
+        if not isinstance(data, Mapping):
+            raise GitHubError(Obstacle.UNEXPECTED, f"GitHub's reply holds no data: could not {what}")
+        return data
 
     def repeated(self, action: Callable[[], _T]) -> _T:
         """Run an action that is safe to repeat, again after passing faults."""
@@ -119,18 +131,15 @@ class Api:
                 self.patience.wait(2.0**attempt, str(problem).partition(";")[0])
         return action()
 
-    def _graphql(self, query: str, variables: Mapping[str, object], what: str) -> Mapping[str, object]:
+    def _graphql(
+        self, query: str, variables: Mapping[str, object], what: str
+    ) -> tuple[Mapping[str, object], Mapping[str, object]]:
+        """(headers in lower case, reply)."""
         with doing(what):
-            _, reply = self.github.requester.requestJsonAndCheck(
+            headers, reply = self.github.requester.requestJsonAndCheck(
                 "POST", self.connection.graphql_url, input={"query": query, "variables": dict(variables)}
             )
-        errors = reply.get("errors") if isinstance(reply, Mapping) else None
-        if errors:
-            raise _graphql_refusal(what, errors)
-        data = reply.get("data") if isinstance(reply, Mapping) else None
-        if not isinstance(data, Mapping):
-            raise GitHubError(Obstacle.UNEXPECTED, f"GitHub's reply holds no data: could not {what}")
-        return data
+        return headers, reply if isinstance(reply, Mapping) else {}
 
 
 def _graphql_refusal(what: str, errors: object) -> GitHubError:

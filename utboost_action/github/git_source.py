@@ -7,6 +7,7 @@ figures are in docs/github.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from utboost_action.github.git import Git
 from utboost_action.github.git_objects import online, read_blobs
@@ -16,6 +17,8 @@ from utboost_action.github.retry import Patience
 from utboost_action.github.source import REGULAR_MODES, Change, ChangeKind, TreeEntry
 
 _BASE, _HEAD = "refs/audit/base", "refs/audit/head"
+_ARGUMENTS = 100  # paths for one command
+_ASKED_SINGLY = 30
 _KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.DELETED}
 
 Sizes = Callable[[str], Mapping[str, int]]
@@ -95,20 +98,28 @@ class GitSource:
         """Every file of the head in the top-level folders that the pull request touches."""
         tops = sorted({change.path.partition("/")[0] for change in self.changes() if "/" in change.path})
         found: set[str] = set()
-        for start in range(0, len(tops), 100):
-            found.update(entry.path for entry in self._ls_tree(*tops[start : start + 100]))
+        for start in range(0, len(tops), _ARGUMENTS):
+            found.update(entry.path for entry in self._ls_tree(*tops[start : start + _ARGUMENTS]))
         return found
 
-    def listing(self, folder: str) -> Sequence[TreeEntry]:
-        """The entries below a folder, with sizes as far as `sizes` knows them."""
-        entries = self._ls_tree(f"{folder}/")
-        if self._sizes is None or not entries:
-            return entries
-        sizes = self._sizes(self._tree_id(folder))
-        return [
-            TreeEntry(entry.path, entry.mode, entry.object_id, sizes.get(entry.object_id))
-            for entry in entries
-        ]
+    def listings(self, folders: Sequence[str]) -> Mapping[str, Sequence[TreeEntry]]:
+        """The entries below each folder, with sizes as far as `sizes` knows them.
+
+        Up to 30 folders cost one question for sizes each; for more, the folder above them all is asked
+        for once.
+        """
+        found: dict[str, list[TreeEntry]] = {folder: [] for folder in folders}
+        sizes: dict[str, int] = {}
+        if self._sizes is not None:
+            for folder in folders if len(folders) <= _ASKED_SINGLY else [_above(folders)]:
+                sizes.update(self._sizes(self._tree_id(folder)))
+        for start in range(0, len(folders), _ARGUMENTS):
+            some = folders[start : start + _ARGUMENTS]
+            for entry in self._ls_tree(*(f"{folder}/" for folder in some)):
+                owner = next(folder for folder in some if entry.path.startswith(f"{folder}/"))
+                size = sizes.get(entry.object_id)
+                found[owner].append(TreeEntry(entry.path, entry.mode, entry.object_id, size))
+        return found
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         """Contents by one batched fetch and one `cat-file --batch`; a blob that is withheld is an error."""
@@ -139,3 +150,10 @@ class GitSource:
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
+
+
+def _above(folders: Sequence[str]) -> str:
+    """The deepest folder that holds all of these; "" for the root."""
+    parts = [folder.split("/")[:-1] for folder in folders]
+    shared = takewhile(lambda same: len(set(same)) == 1, zip(*parts, strict=False))
+    return "/".join(same[0] for same in shared)

@@ -2,30 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from utboost_action.errors import InputError
 from utboost_action.github.client import Api
 from utboost_action.github.git import Git, Remote, git_available
-from utboost_action.github.git_source import GitSource
+from utboost_action.github.git_source import GitSource, Sizes
+from utboost_action.github.problems import GitHubError, Obstacle
 from utboost_action.github.pull_request import PullRequest, merge_base, require_head
 from utboost_action.github.rest_source import RestSource, tree_sizes
 from utboost_action.github.source import Source
-from utboost_action.github.submissions import ExportedSubmission, Limits, Located, export, locate
+from utboost_action.github.submissions import (
+    ExportedSubmission,
+    Limits,
+    Located,
+    export,
+    locate,
+    names_matter_only,
+)
 
 _OVERHEAD = 256 << 20  # bytes that git may write beside the contents: trees, indexes
+_GIT_MAY_BE_BARRED = frozenset(
+    {
+        Obstacle.NO_GIT,
+        Obstacle.NOT_FOUND,
+        Obstacle.MISSING_PERMISSION,
+        Obstacle.UNREACHABLE,
+        Obstacle.SERVER_FAULT,
+        Obstacle.UNEXPECTED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read.
+
+    patterns: shell patterns of submission folders; none: found by content (`submissions.locate`).
+    names_only: which files (path inside the submission) are written empty, since nothing but their
+    names is looked at. remote: where to fetch from; None: the repository's https address.
+    """
+
+    patterns: Sequence[str] = ()
+    limits: Limits = field(default_factory=Limits)
+    names_only: Callable[[str], bool] = names_matter_only
+    allow_git: bool = True
+    remote: Remote | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPullRequest:
-    """A pull request as it was read, at `pull.head_sha` exactly; `by` is `git` or `rest`."""
+    """A pull request as it was read, at `pull.head_sha` exactly.
+
+    without_git: why the REST interface was used, "" when git was.
+    """
 
     pull: PullRequest
     located: Located
     submissions: tuple[ExportedSubmission, ...]
-    by: str
+    without_git: str = ""
 
 
 def read_pull_request(
@@ -35,32 +73,36 @@ def read_pull_request(
     head_sha: str,
     workspace: Path,
     environ: Mapping[str, str],
-    *,
-    patterns: Sequence[str] = (),
-    limits: Limits | None = None,
-    allow_git: bool = True,
-    remote: Remote | None = None,
+    options: ReadOptions | None = None,
 ) -> ReadPullRequest:
     """Read the submissions of a pull request into `workspace` (an empty or new folder).
 
-    The folder gets `objects/` (git's) and `submissions/` (the export). remote: where to fetch from;
-    None: the repository's https address. Without git, or where it is not allowed, the REST interface is
-    used. Raises SupersededError when the head has moved on, GitHubError, InputError.
+    The folder gets `objects/` (git's) and `tree/` (the export). Where git is absent, not allowed or
+    barred, the REST interface reads. Raises SupersededError when the head has moved on, GitHubError,
+    InputError.
     """
     _require_empty(workspace)
-    limits = limits or Limits()
+    options = options or ReadOptions()
     pull = require_head(api, repository, number, head_sha)
-    use_git = allow_git and git_available(environ)
-    source: Source
-    if use_git:
-        source = _fetched(
-            api, repository, head_sha, merge_base(api, pull), number, workspace, environ, limits, remote
-        )
-    else:
-        source = RestSource(api, pull)
-    located = locate(source.changes(), source.known_files(), patterns)
-    written = export(source, located.folders, workspace / "submissions", limits=limits)
-    return ReadPullRequest(pull, located, written, "git" if use_git else "rest")
+    reason = "git is not allowed here" if not options.allow_git else "there is no git"
+    if options.allow_git and git_available(environ):
+        try:
+            source = GitSource(
+                _git(api, repository, workspace, environ, options),
+                head_sha,
+                merge_base(api, pull),
+                number=number,
+                sizes=_sizes(api, repository),
+                patience=api.patience,
+            )
+            source.fetch()
+            return ReadPullRequest(pull, *_read(source, workspace, options))
+        except GitHubError as problem:
+            if problem.obstacle not in _GIT_MAY_BE_BARRED:
+                raise
+            reason = str(problem)
+            shutil.rmtree(workspace / "tree", ignore_errors=True)
+    return ReadPullRequest(pull, *_read(RestSource(api, pull), workspace, options), reason)
 
 
 def read_board(
@@ -69,53 +111,51 @@ def read_board(
     commit: str,
     workspace: Path,
     environ: Mapping[str, str],
-    *,
     paths: Sequence[str] = (),
-    patterns: Sequence[str] = (),
-    limits: Limits | None = None,
-    remote: Remote | None = None,
+    options: ReadOptions | None = None,
 ) -> tuple[ExportedSubmission, ...]:
     """Read submissions that are merged already, at a commit of the board (a re-audit by hand).
 
-    paths: folders of submissions; none: every submission of the board. The rest is as in
-    `read_pull_request`, but there is no way without git. Raises InputError for a path that is none of
-    the submissions, GitHubError.
+    paths: folders of submissions; none: every submission of the board. The workspace is as in
+    `read_pull_request`; there is no way without git. Raises InputError for a path that is none of the
+    submissions, GitHubError.
     """
     _require_empty(workspace)
-    limits = limits or Limits()
-    source = _fetched(api, repository, commit, None, None, workspace, environ, limits, remote)
-    known = source.known_files()
-    folders = locate(source.changes(), known, patterns).folders
+    options = options or ReadOptions()
+    git = _git(api, repository, workspace, environ, options)
+    source = GitSource(git, commit, None, sizes=_sizes(api, repository), patience=api.patience)
+    source.fetch()
+    folders = locate(source.changes(), source.known_files(), options.patterns).folders
     wanted = tuple(dict.fromkeys(path.strip("/") for path in paths))
     for path in wanted:
         if path not in folders:
             raise InputError(f"input submission-path: {path!a} is no submission at {commit[:12]}")
-    return export(source, wanted or folders, workspace / "submissions", limits=limits)
+    return _export(source, wanted or folders, workspace, options)
 
 
-def _fetched(
-    api: Api,
-    repository: str,
-    head_sha: str,
-    base_sha: str | None,
-    number: int | None,
-    workspace: Path,
-    environ: Mapping[str, str],
-    limits: Limits,
-    remote: Remote | None,
-) -> GitSource:
+def _read(
+    source: Source, workspace: Path, options: ReadOptions
+) -> tuple[Located, tuple[ExportedSubmission, ...]]:
+    located = locate(source.changes(), source.known_files(), options.patterns)
+    return located, _export(source, located.folders, workspace, options)
+
+
+def _export(
+    source: Source, folders: Sequence[str], workspace: Path, options: ReadOptions
+) -> tuple[ExportedSubmission, ...]:
+    return export(source, folders, workspace / "tree", limits=options.limits, names_only=options.names_only)
+
+
+def _git(api: Api, repository: str, workspace: Path, environ: Mapping[str, str], options: ReadOptions) -> Git:
     connection = api.connection
-    origin = remote or Remote(connection.clone_url(repository), connection.token, connection.ca_bundle)
-    source = GitSource(
-        Git(workspace / "objects", origin, environ, max_bytes=2 * limits.bytes + _OVERHEAD),
-        head_sha,
-        base_sha,
-        number=number,
-        sizes=lambda tree_id: tree_sizes(api, repository, tree_id),
-        patience=api.patience,
+    remote = options.remote or Remote(
+        connection.clone_url(repository), connection.token, connection.ca_bundle
     )
-    source.fetch()
-    return source
+    return Git(workspace / "objects", remote, environ, max_bytes=2 * options.limits.bytes + _OVERHEAD)
+
+
+def _sizes(api: Api, repository: str) -> Sizes:
+    return lambda tree_id: tree_sizes(api, repository, tree_id)
 
 
 def _require_empty(workspace: Path) -> None:

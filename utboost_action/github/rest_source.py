@@ -79,15 +79,9 @@ class RestSource:
         """The changed files that are there at the head; others would cost a request for each folder."""
         return {change.path for change in self.changes() if change.kind is not ChangeKind.DELETED}
 
-    def listing(self, folder: str) -> Sequence[TreeEntry]:
-        """The entries below a folder, found by walking down from the head's root."""
-        tree_id = self._pull.head_sha
-        for part in folder.split("/"):
-            children = self._children(tree_id)
-            if part not in children:
-                raise GitHubError(Obstacle.NOT_FOUND, f"no folder {folder!a} at {self._pull.head_sha[:12]}")
-            tree_id = children[part]
-        return tree_entries(self._api, self._pull.repository, tree_id, f"{folder}/")
+    def listings(self, folders: Sequence[str]) -> Mapping[str, Sequence[TreeEntry]]:
+        """The entries below each folder, found by walking down from the head's root."""
+        return {folder: self._listing(folder) for folder in folders}
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         """Contents, one request each. Raises GitHubError (TOO_LARGE), before the first, for too many."""
@@ -108,6 +102,15 @@ class RestSource:
                 data = base64.b64decode(content) if blob.encoding == "base64" else content.encode()
             for entry in named:
                 yield entry, data
+
+    def _listing(self, folder: str) -> Sequence[TreeEntry]:
+        tree_id = self._pull.head_sha
+        for part in folder.split("/"):
+            children = self._children(tree_id)
+            if part not in children:
+                raise GitHubError(Obstacle.NOT_FOUND, f"no folder {folder!a} at {self._pull.head_sha[:12]}")
+            tree_id = children[part]
+        return tree_entries(self._api, self._pull.repository, tree_id, f"{folder}/")
 
     def _children(self, tree_id: str) -> Mapping[str, str]:
         if tree_id not in self._trees:

@@ -108,12 +108,18 @@ class ApiRetry(Retry):
 
     def _limit_wait(self, response: BaseHTTPResponse, earlier: int) -> float:
         asked = self.get_retry_after(response)
-        if asked is not None:
-            return asked
-        reset = response.headers.get("X-RateLimit-Reset", "")
-        if response.headers.get("X-RateLimit-Remaining") == "0" and reset.isdigit():
-            return max(float(reset) - self.patience.now(), 0.0) + 1.0
-        return _UNSTATED_WAIT * 2.0**earlier
+        return asked if asked is not None else limit_wait(response.headers, earlier, self.patience.now())
+
+
+def limit_wait(headers: Mapping[str, Any], earlier: int, now: float) -> float:
+    """Seconds to wait for a limit that comes without Retry-After, after `earlier` waits for the same reply.
+
+    headers: looked up case-insensitively or in lower case. now: seconds since the epoch.
+    """
+    reset = str(headers.get("x-ratelimit-reset", ""))
+    if str(headers.get("x-ratelimit-remaining", "")) == "0" and reset.isdigit():
+        return max(float(reset) - now, 0.0) + 1.0
+    return _UNSTATED_WAIT * 2.0**earlier
 
 
 def api_retry(patience: Patience) -> ApiRetry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -48,8 +48,8 @@ class Source(Protocol):
     def known_files(self) -> Collection[str]:
         """Paths of files at the head, at least those beside the changed ones in their top-level folders."""
 
-    def listing(self, folder: str) -> Sequence[TreeEntry]:
-        """Every file, link and submodule below a folder of the head, with sizes where they can be had."""
+    def listings(self, folders: Sequence[str]) -> Mapping[str, Sequence[TreeEntry]]:
+        """Every file, link and submodule below each folder of the head, with sizes if they can be had."""
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         """The contents of regular files, in any order, each entry once."""

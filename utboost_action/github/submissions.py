@@ -7,7 +7,8 @@ sizes, mode 644, nothing else. Links, submodules and strange names become findin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,15 +18,7 @@ from utboost_action.github.problems import GitHubError, Obstacle
 from utboost_action.github.source import REGULAR_MODES, Change, ChangeKind, Source, TreeEntry
 from utboost_action.model import Finding
 
-PREDICTION_NAMES = (
-    "all_preds.jsonl",
-    "all_preds.json",
-    "preds.json",
-    "preds.jsonl",
-    "predictions.jsonl",
-    "predictions.json",
-    "evaluation_details.jsonl",
-)
+_PREDICTIONS = re.compile(r"(?:.*preds.*|.*predictions.*|evaluation_details)\.jsonl?")
 _BOARD = "evaluation"  # evaluation/<split>/<name>: the layout of SWE-bench/experiments and its kin
 _BOARD_DEPTH = 3
 _NAMES_ONLY = ("trajs", "trajectories")  # only their names are ever looked at
@@ -78,7 +71,7 @@ def locate(changes: Sequence[Change], known_files: Collection[str], patterns: Se
     path. Without any: the outermost folder that holds a predictions file, below `evaluation/` never
     higher than its third part, and there the third part when no folder holds one.
     """
-    marked = {path.rpartition("/")[0] for path in known_files if path.rpartition("/")[2] in PREDICTION_NAMES}
+    marked = {folder for folder, _, name in _split(known_files) if _PREDICTIONS.fullmatch(name)}
     folders: dict[str, bool] = {}
     others: list[str] = []
     for change in changes:
@@ -116,7 +109,8 @@ def export(
             f"{len(folders)} submissions in one pull request, more than the {limits.submissions} allowed; "
             "split it",
         )
-    plans = {folder: _Plan(folder, source.listing(folder), limits, names_only) for folder in folders}
+    listings = source.listings(folders)
+    plans = {folder: _Plan(folder, listings[folder], limits, names_only) for folder in folders}
     _check_whole(plans.values(), limits)
     owner = {entry.path: plan for plan in plans.values() for entry in plan.wanted}
     for plan in plans.values():
@@ -180,6 +174,10 @@ class _Plan:
             len(self.empty),
             tuple(self.findings),
         )
+
+
+def _split(paths: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    return (path.rpartition("/") for path in paths)
 
 
 def _by_pattern(path: str, patterns: Sequence[str]) -> str:

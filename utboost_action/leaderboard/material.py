@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,8 @@ from utboost_action.leaderboard.tree import SubmissionTree
 from utboost_action.model import Instance, PredictionClass
 from utboost_action.patches import touched_paths
 
+MAX_PATCH_CHARACTERS = 24_000_000
+_HUGE_LINE = re.compile(r"[^\n]{200000}")
 _NO_PATCH = frozenset({PredictionClass.EMPTY, PredictionClass.MISSING_KEY})
 
 
@@ -69,8 +72,19 @@ class Material:
 
     @cached_property
     def touched(self) -> dict[str, tuple[str, ...]]:
-        """Instance id -> the paths that its patch touches."""
-        return {key: touched_paths(self.forms[number].text) for key, number in self.last.items()}
+        """Instance id -> the paths that its patch touches.
+
+        Ids are left out when the patches before come to more than MAX_PATCH_CHARACTERS, or when a line of
+        the patch is longer than any path could be.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        budget = MAX_PATCH_CHARACTERS
+        for key, number in self.last.items():
+            text = self.forms[number].text
+            budget -= len(text)
+            if budget >= 0 and _HUGE_LINE.search(text) is None:
+                found[key] = touched_paths(text)
+        return found
 
     @cached_property
     def unknown(self) -> frozenset[str]:

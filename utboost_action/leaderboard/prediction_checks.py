@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 
 from utboost_action.leaderboard.integrity import lint
 from utboost_action.leaderboard.kinds import FindingKind, finding
-from utboost_action.leaderboard.material import Material
+from utboost_action.leaderboard.material import MAX_PATCH_CHARACTERS, Material
 from utboost_action.leaderboard.patch_classes import PatchForm
 from utboost_action.leaderboard.tree import shown
 from utboost_action.model import Finding, PredictionClass
 from utboost_action.patches import touched_paths
 
 MAX_LINT_FINDINGS = 5_000
-MAX_LINT_CHARACTERS = 24_000_000
 MAX_HITS = 100
 _EXPECTED_KEYS = ("instance_id", "model_name_or_path", "model_patch")
 
@@ -28,22 +27,27 @@ def prediction_findings(material: Material) -> list[Finding]:
 def lint_findings(material: Material) -> list[Finding]:
     """The integrity lint over the predictions that count; `where` names the line of the patch."""
     found: list[Finding] = []
-    budget = MAX_LINT_CHARACTERS
     for instance_id, number in material.last.items():
-        text = material.forms[number].text
-        budget -= len(text)
-        if budget < 0 or len(found) > MAX_LINT_FINDINGS:
+        if len(found) > MAX_LINT_FINDINGS:
             detail = (
-                f"from {instance_id} on patches are not linted (more than {MAX_LINT_CHARACTERS:,} characters"
+                f"more than {MAX_LINT_FINDINGS:,} findings on patches; from {instance_id} on none is linted"
             )
-            detail += f" or {MAX_LINT_FINDINGS:,} findings)"
-            return [*found, finding(FindingKind.FILE_TOO_LARGE, detail, where=material.rows[number].where)]
+            return [*found, finding(FindingKind.FILE_TOO_LARGE, detail)]
+        if instance_id not in material.touched:
+            continue
+        text = material.forms[number].text
         instance = (material.instances or {}).get(instance_id)
         official = touched_paths(instance.test_patch) if instance is not None else ()
         where = material.rows[number].where
         for hit in lint(text, official, paths=material.touched[instance_id])[:MAX_HITS]:
             line = f", line {hit.line} of the patch" if hit.line else ""
             found.append(finding(hit.kind, hit.detail[:300], (instance_id,), where + line))
+    unread = tuple(material.last.keys() - material.touched.keys())
+    if unread:
+        detail = (
+            f"not linted: a huge line, or the patches come to more than {MAX_PATCH_CHARACTERS:,} characters"
+        )
+        found.append(finding(FindingKind.FILE_TOO_LARGE, detail, unread, material.file.path))
     return found
 
 

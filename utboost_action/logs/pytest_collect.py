@@ -93,7 +93,7 @@ class Collector:
         spaced = [token for token in loose if token.word == b"PASSED" and is_loose_id(token.rest)]
         if closing is not None and spaced and passed + len(spaced) == closing.get(b"passed", 0):
             found += [(token, normal(token.rest), b"") for token in spaced]
-            loose = [token for token in loose if token not in spaced]
+            loose = [token for token in loose if token.word != b"PASSED" or not is_loose_id(token.rest)]
         unread = [token for token in loose if b"::" in token.rest]
         if unread:
             self.out.warn(f"{len(unread)} lines look like verdicts and name no test")

@@ -113,7 +113,9 @@ class KnownIds:
     """The ids that a caller knows, for membership and for the longest one that begins a text."""
 
     def __init__(self, ids: Iterable[str]) -> None:
-        self._set = frozenset(normal(name.encode("utf-8", "surrogatepass")) for name in ids)
+        raw = (normal(name.encode("utf-8", "surrogatepass")) for name in ids)
+        # The official lists hold ids that were cut at a blank; those settle nothing.
+        self._set = frozenset(name for name in raw if is_id(name) or (is_loose_id(name) and b"[" not in name))
         self._sorted = sorted(self._set)
 
     def __bool__(self) -> bool:

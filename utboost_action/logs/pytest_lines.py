@@ -268,7 +268,7 @@ class _Scanner:
             head = line[:place].rstrip()
             if is_id(head):
                 if _AFTER.match(line, place + 1 + len(word)):
-                    self.add(Token(Kind.PROGRESS, offset, word, normal(head)))
+                    self.add(Token(Kind.PROGRESS, offset, word.upper(), normal(head)))
                     self.open = None
                     return
                 break
@@ -282,7 +282,17 @@ class _Scanner:
 def _word_places(line: bytes) -> Iterator[tuple[int, bytes]]:
     """The places of ` PASSED` and its like in a line, from the left, at most forty."""
     places: list[tuple[int, bytes]] = []
-    for word in (b"PASSED", b"FAILED", b"ERROR", b"SKIPPED", b"XFAIL", b"XPASS", b"RERUN"):
+    for word in (
+        b"PASSED",
+        b"FAILED",
+        b"ERROR",
+        b"SKIPPED",
+        b"XFAIL",
+        b"XPASS",
+        b"RERUN",
+        b"xfail",
+        b"xpass",
+    ):
         place = line.find(b" " + word)
         while place >= 0 and len(places) < 40:
             places.append((place, word))

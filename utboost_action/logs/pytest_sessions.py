@@ -65,7 +65,12 @@ def split_sessions(seen: Tokens, out: Reading) -> list[Session]:
         out.warn(f"{len(late)} result lines stand after the closing line")
     out.closed = final >= 0
     out.begun = seen.collected or any(token.kind is Kind.SESSION for token in tokens)
-    out.cut = out.cut or any(token.kind is Kind.STOPPED for token in rest) or _interrupted(tokens, final)
+    out.cut = (
+        out.cut
+        or (out.begun and not out.closed)
+        or any(token.kind is Kind.STOPPED for token in rest)
+        or _interrupted(tokens, final)
+    )
     return sessions
 
 

@@ -11,6 +11,9 @@ from utboost_action.logs.slicing import Region, find_region, unquote
 from utboost_action.logs.text import LineNumbers, clean
 from utboost_action.model import Evidence, LogFlag, ParsedLog
 
+_TORN = b" (cut"
+"""Added to a line that was cut in the middle: neither an id nor a verdict can end there."""
+
 
 def read_log(
     data: bytes, parser: str, *, known_ids: Collection[str] = (), nonce: str | None = None
@@ -37,6 +40,8 @@ def read_log(
         if second[0].statuses or second[0].closed:
             reading, text, first = second
             reading.warn("the region between the markers is empty: the whole log was read")
+    if reading.cut and region.generation == "text" and _torn(text):
+        reading, text, first = _read(data, replace(region, cut=True), reader, known)
     if quoted is not None:
         region = replace(region, generation=region.generation + "+json")
     return _judge(reading, region, text, first)
@@ -44,7 +49,14 @@ def read_log(
 
 def _read(data: bytes, region: Region, reader: Reader, known: frozenset[str]) -> tuple[Reading, bytes, int]:
     text = clean(data[region.start : region.end])
+    if region.cut and _torn(text):
+        text += _TORN
     return reader(text, known), text, data.count(b"\n", 0, region.start) + 1
+
+
+def _torn(text: bytes) -> bool:
+    """Whether the last line has no end, so that in a cut log it may be half a line."""
+    return text != b"" and not text.endswith((b"\n", _TORN))
 
 
 def _judge(reading: Reading, region: Region, text: bytes, first: int) -> ParsedLog:

@@ -188,6 +188,7 @@ def read_sympy(text: bytes, _known: frozenset[str]) -> Reading:
     out = Reading(
         closed=reader.figures is not None, begun=reader.begun or bool(reader.files or reader.broken)
     )
+    out.cut = reader.begun and not out.closed
     ran = [path for path, file in reader.files.items() if file.tests]
     qualified = len(ran) > 1
     for path in ran:

@@ -48,7 +48,10 @@ def lines(text: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
         end = find(b"\n", position)
         if end < 0:
             end = size
-        yield position, line_at(text, position, end)
+        line = text[position:end]
+        if end - position > LINE_LIMIT or line.endswith(b"\x00"):
+            line = line_at(text, position, end)
+        yield position, line
         position = end + 1
 
 

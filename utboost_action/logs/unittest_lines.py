@@ -195,8 +195,7 @@ def id_alone(line: bytes) -> FoundId | None:
 def nose_id(line: bytes, end: int) -> bytes | None:
     """Return line[:end] where it is a dotted name as nose prints it."""
     head = line[:end]
-    match = _NOSE.fullmatch(head)
-    if match is None:
+    if b"." not in head or _NOSE.fullmatch(head) is None:
         return None
     name = head.partition(b"(")[0]
     return head if b"." in name and _NOSE_PART.search(name) and not name.startswith(b".") else None

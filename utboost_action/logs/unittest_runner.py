@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from utboost_action.logs.reading import Reading, worse
-from utboost_action.logs.text import decode, line_at
+from utboost_action.logs.text import LINE_LIMIT, decode, line_at
 from utboost_action.logs.unittest_lines import (
     CLOSING,
     DOTS,
@@ -52,7 +52,9 @@ class _Reader:
             end = find(b"\n", position)
             if end < 0:
                 end = size
-            line = line_at(text, position, end)
+            line = text[position:end]
+            if end - position > LINE_LIMIT or line.endswith(b"\x00"):
+                line = line_at(text, position, end)
             after = end + 1
             if line:
                 head = line[:1]
@@ -74,7 +76,7 @@ class _Reader:
     # ---- one line
 
     def line(self, line: bytes, offset: int) -> None:
-        usual = plain(line)
+        usual = plain(line) if line.startswith(b"test") else None
         if usual is not None:
             self.named = self.subtest = None
             self.say(self.begin(usual[0], offset), usual[1], offset)
@@ -151,7 +153,7 @@ class _Reader:
 
     def started(self, line: bytes, offset: int) -> bool:
         """A line with one or more ids that a separator follows."""
-        ids = list(started_ids(line))
+        ids = list(started_ids(line)) if b") ..." in line else None
         if not ids:
             return self.nose_line(line, offset)
         for index, found in enumerate(ids):
@@ -187,8 +189,6 @@ class _Reader:
         if place < 0:
             return False
         name = nose_id(line, place)
-        if name is None and self.known and line[:place].decode("utf-8", "replace") in self.known:
-            name = line[:place]
         if name is None:
             if split is not None and self.open is None:
                 self.out.unparsed += 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from utboost_action.logs.reading import MESSAGE_LIMIT, worse
 from utboost_action.logs.text import decode, line_at
-from utboost_action.logs.unittest_lines import CLOSING, HEADER, id_at
+from utboost_action.logs.unittest_lines import CLOSING, HEADER, id_at, nose_id
 from utboost_action.model import TestStatus
 
 _RULE, _THIN = b"=" * 70, b"-" * 70
@@ -27,6 +27,7 @@ class Entry:
     strong: bool
     message: str = ""
     unexpected: bool = False
+    headers: int = 0
 
 
 @dataclass(slots=True)
@@ -43,19 +44,23 @@ class Section:
     def header(self, line: bytes, offset: int, *, strong: bool) -> tuple[str, Entry, bool] | None:
         """Take in one header line: its id, entry, and whether its outcome is the one that counts."""
         match = HEADER.match(line)
-        found = id_at(line, match.end(), loose=strong) if match is not None else None
-        if match is None or found is None:
+        if match is None:
+            return None
+        found = id_at(line, match.end(), loose=strong)
+        raw = found.text if found is not None else nose_id(line[match.end() :].rstrip(), len(line))
+        if raw is None:
             self.unparsed += strong
             return None
-        self.headers += strong and match[1] != b"UNEXPECTED SUCCESS"
-        status, name = _STATUS[match[1]], decode(found.text)
-        entries = self.events if found.is_event else self.tests
+        counted = int(strong and match[1] != b"UNEXPECTED SUCCESS")
+        self.headers += counted
+        status, name = _STATUS[match[1]], decode(raw)
+        entries = self.events if found is not None and found.is_event else self.tests
         entry = entries.get(name)
         if entry is None:
             entries[name] = entry = Entry(status, offset, offset, strong)
-            entry.unexpected = match[1] == b"UNEXPECTED SUCCESS"
+            entry.unexpected, entry.headers = match[1] == b"UNEXPECTED SUCCESS", counted
             return name, entry, True
-        entry.strong = entry.strong or strong
+        entry.strong, entry.headers = entry.strong or strong, entry.headers + counted
         if worse(status, entry.status) is not entry.status:
             entry.status, entry.first, entry.last = status, offset, offset
             return name, entry, True

@@ -12,6 +12,7 @@ def settle(seen: Transcript, known: frozenset[str]) -> Reading:
     out = Reading(docstrings={**seen.section.docstrings, **seen.docstrings})
     out.closed = bool(seen.runs)
     out.begun = bool(seen.tests or seen.section.seen or seen.dots or seen.runs)
+    _drop_inner_runs(seen, out)
     ran = seen.runs[-1][0] if seen.runs else None
     for holder, last, status in seen.either:
         owner = last if last in seen.section.tests and holder not in seen.section.tests else holder
@@ -49,6 +50,21 @@ def settle(seen: Transcript, known: frozenset[str]) -> Reading:
     if seen.unparsed:
         out.warn(f"{seen.unparsed} lines look like verdicts and name no test")
     return out
+
+
+def _drop_inner_runs(seen: Transcript, out: Reading) -> None:
+    """Runs inside a test print closing lines and headers: those of ids that never started are not ours.
+
+    Only where the last closing line counts exactly the tests that started.
+    """
+    if len(seen.runs) < 2 or len(seen.tests) != seen.runs[-1][0]:
+        return
+    del seen.runs[:-1]
+    inner = [name for name in seen.section.tests if name not in seen.tests]
+    for name in inner:
+        seen.section.headers -= seen.section.tests.pop(name).headers
+    if inner:
+        out.warn(f"closing sections of inner runs were left out: {listed(inner)}")
 
 
 def _drop_printed(seen: Transcript, out: Reading, ran: int | None) -> None:
@@ -168,9 +184,9 @@ def _figures(seen: Transcript, out: Reading, unsettled: list[Started], names: in
 def _check(seen: Transcript, out: Reading, ran: int, figures: dict[str, int], names: int) -> None:
     if ran == 0:
         out.refusal = "no test ran"
-    if names < ran:
-        if seen.dots or not seen.tests:
-            out.flags.add(LogFlag.PARTIAL)
+    again = sum(test.runs - 1 for test in seen.tests.values())
+    if names + again < ran:
+        out.flags.add(LogFlag.PARTIAL)
         out.warn(f"the runner counts {ran} tests, {names} are named")
     elif names > ran:
         out.flags.add(LogFlag.INJECTION)

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from utboost_action.model import Difference, DifferenceKind, Run, RunState, SideRun, SideState, TestStatus
+from utboost_action.model import (
+    ORIGINAL,
+    Difference,
+    DifferenceKind,
+    Run,
+    RunState,
+    SideRun,
+    SideState,
+    TestStatus,
+)
+from utboost_action.oracle.setup_faults import failure_message, fault_in
 
 MISSING = "missing"  # a run that ended by itself does not show the test
 
@@ -30,6 +40,7 @@ class Outcomes:
     wavering: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
     log: str = ""
+    excerpts: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, test: str) -> str:
         """The stable status word of a test; `missing` where no repeat shows it."""
@@ -71,54 +82,91 @@ def outcomes_of(side: SideRun | None, suite: str) -> Outcomes:
         wavering=wavering,
         messages={test: text for run in reversed(runs) for test, text in run.messages.items()},
         log=_log(side, runs[0]),
+        excerpts={test: text for run in reversed(runs) for test, text in run.excerpts.items()},
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One suite on gold and candidate: the stable differences, and what wavers on either side."""
+    """One suite on gold and candidate: the stable differences, what wavers on gold or base, or here."""
 
     differences: tuple[Difference, ...]
-    flaky_on_gold: tuple[str, ...]
+    flaky_on_trusted: tuple[str, ...]
     flaky_on_candidate: Mapping[str, tuple[str, ...]]
 
 
-def compare(suite: str, gold: Outcomes, candidate: Outcomes, base: Outcomes) -> Comparison:
+def compare(
+    suite: str,
+    gold: Outcomes,
+    candidate: Outcomes,
+    base: Outcomes,
+    base_messages: Mapping[str, Sequence[str]] | None = None,
+) -> Comparison:
     """Where P(T) = P'(T) does not hold, over the tests that gold passes in every repeat.
 
-    Gold is judged first: what it fails, skips or wavers on counts for nothing. Both sides must be
+    Gold is judged first: what it fails, skips or wavers on counts for nothing. An augmented test that
+    wavers on base is flaky as well; an original one is the benchmark's own and stays. Both sides must be
     without an obstacle; base may have one, and then the kind of a difference is unknown.
+    base_messages: as `Signals.base_messages`.
     """
     differences = []
     wavering: dict[str, tuple[str, ...]] = {}
+    flaky = dict.fromkeys(gold.wavering)
     for test in gold.passing():
-        if test in candidate.wavering:
+        if test in base.wavering and suite != ORIGINAL:
+            flaky[test] = None
+        elif test in candidate.wavering:
             wavering[test] = candidate.wavering[test]
         elif _class(candidate.of(test)) != "passes":
-            differences.append(
-                Difference(
-                    test=test,
-                    suite=suite,
-                    kind=_kind(test, base, candidate),
-                    gold=gold.of(test),
-                    candidate=candidate.of(test),
-                    base="unknown" if base.obstacle else _base_word(test, base),
-                    repeats=candidate.repeats,
-                    message=candidate.messages.get(test, ""),
-                    gold_log=gold.log,
-                    candidate_log=candidate.log,
-                )
-            )
-    return Comparison(tuple(differences), tuple(gold.wavering), wavering)
+            differences.append(_difference(test, suite, gold, candidate, base, base_messages or {}))
+    return Comparison(tuple(differences), tuple(flaky), wavering)
 
 
-def _kind(test: str, base: Outcomes, candidate: Outcomes) -> DifferenceKind:
+def _difference(
+    test: str,
+    suite: str,
+    gold: Outcomes,
+    candidate: Outcomes,
+    base: Outcomes,
+    base_messages: Mapping[str, Sequence[str]],
+) -> Difference:
+    message = candidate.messages.get(test, "")
+    return Difference(
+        test=test,
+        suite=suite,
+        kind=_kind(test, base, candidate, base_messages.get(test, ())),
+        gold=gold.of(test),
+        candidate=candidate.of(test),
+        base="unknown" if base.obstacle else _base_word(test, base),
+        repeats=min(gold.repeats, candidate.repeats),
+        message=message,
+        gold_log=gold.log,
+        candidate_log=candidate.log,
+        base_message=base.messages.get(test, ""),
+        fault=_fault(test, candidate, base),
+        excerpt=candidate.excerpts.get(test, ""),
+    )
+
+
+def _fault(test: str, candidate: Outcomes, base: Outcomes) -> str:
+    """What in the set-up the failure looks like; what base says in the same words is the program's own."""
+    statuses = {name: TestStatus(word) for name, word in candidate.stable.items() if word != MISSING}
+    message = failure_message(statuses, candidate.messages, test)
+    fault = fault_in(message)
+    if fault is None or _bare(message) in {_bare(text) for text in base.messages.values()}:
+        return ""
+    return str(fault)
+
+
+def _kind(test: str, base: Outcomes, candidate: Outcomes, alone: Sequence[str]) -> DifferenceKind:
+    """alone: what base says at each assertion of the test, where that was asked."""
     if base.obstacle or test in base.wavering:
         return DifferenceKind.UNKNOWN
     if _class(base.of(test)) == "passes":
         return DifferenceKind.REGRESSION
     same_status = _class(base.of(test)) == _class(candidate.of(test))
-    same_message = _bare(base.messages.get(test, "")) == _bare(candidate.messages.get(test, ""))
+    told = {_bare(text) for text in (base.messages.get(test, ""), *alone)}
+    same_message = _bare(candidate.messages.get(test, "")) in told
     return DifferenceKind.INCOMPLETE_FIX if same_status and same_message else DifferenceKind.DIVERGENCE
 
 

@@ -14,9 +14,11 @@ from utboost_action.model import (
     Run,
     SideRun,
     SideState,
+    Standing,
     Verdict,
     VerdictKind,
 )
+from utboost_action.oracle.confirmation import DEFAULT_THRESHOLDS, Thresholds, grounds_of
 from utboost_action.oracle.relation import Outcomes, compare, outcomes_of
 
 
@@ -25,6 +27,7 @@ class Sides:
     """All that a verdict rests on. reverted: the candidate again, with `runner_files` put back to the base.
 
     base is None where no augmented test asks for it; reverted where the candidate touches no runner file.
+    candidate_key: a digest of the candidate's patch, so that it is no juror of its own case.
     """
 
     instance_id: str
@@ -35,6 +38,8 @@ class Sides:
     reverted: SideRun | None
     runner_files: tuple[str, ...]
     tests: tuple[AugmentedTest, ...]
+    candidate_key: str = ""
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
 
 
 def is_plausible(gold: SideRun, runs: Sequence[Run]) -> bool:
@@ -82,6 +87,8 @@ def _original(sides: Sides, candidate: SideRun, gold: Outcomes, blank: Verdict) 
     if shown.obstacle:
         return _inconclusive(blank, Cause.RUN_UNKNOWN, f"original tests: {shown.obstacle}")
     result = compare(ORIGINAL, gold, shown, outcomes_of(sides.base, ORIGINAL))
+    if result.differences and all(difference.fault for difference in result.differences):
+        return _like_the_setup(replace(blank, differences=result.differences), candidate)
     if result.differences:
         believed = bool(sides.claimed) or bool(blank.official)
         what = "claimed resolved" if sides.claimed else "resolved by the official reading"
@@ -92,11 +99,11 @@ def _original(sides: Sides, candidate: SideRun, gold: Outcomes, blank: Verdict) 
             reasons=(f"{what}, but {reason}" if believed else reason,),
             plausible=False,
             differences=result.differences,
-            flaky=result.flaky_on_gold,
+            flaky=result.flaky_on_trusted,
         )
     if result.flaky_on_candidate:
         return _inconclusive(blank, Cause.UNSTABLE, _wavering("original", result.flaky_on_candidate))
-    return replace(blank, kind=VerdictKind.HOLDS, flaky=result.flaky_on_gold)
+    return replace(blank, kind=VerdictKind.HOLDS, flaky=result.flaky_on_trusted)
 
 
 def _with_reverted_files(sides: Sides, gold: Outcomes, blank: Verdict) -> Verdict:
@@ -127,7 +134,6 @@ def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
         return _inconclusive(blank, Cause.NO_AUGMENTED_TEST, "the bank holds no test for this instance")
     found: list[Difference] = []
     flaky: dict[str, None] = dict.fromkeys(blank.flaky)
-    confirmed = False
     unusable, unknown, wavering = [], [], []
     for test in tests:
         gold, shown = outcomes_of(sides.gold, test.id), outcomes_of(candidate, test.id)
@@ -137,21 +143,17 @@ def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
         if shown.obstacle:
             unknown.append(f"{test.id}: {shown.obstacle}")
             continue
-        result = compare(test.id, gold, shown, outcomes_of(sides.base, test.id))
-        found.extend(result.differences)
-        flaky.update(dict.fromkeys(result.flaky_on_gold))
-        confirmed |= bool(result.differences) and test.status is BankStatus.CONFIRMED
+        base = outcomes_of(sides.base, test.id)
+        result = compare(test.id, gold, shown, base, test.signals.base_messages)
+        found.extend(_weighed(test, difference, sides) for difference in result.differences)
+        flaky.update(dict.fromkeys(result.flaky_on_trusted))
         if result.flaky_on_candidate:
             wavering.append(_wavering(test.id, result.flaky_on_candidate))
     verdict = replace(blank, differences=tuple(found), flaky=tuple(flaky))
+    if found and all(difference.fault for difference in found):
+        return _like_the_setup(verdict, candidate)
     if found:
-        kinds = ", ".join(sorted({str(difference.kind) for difference in found}))
-        standing = "a confirmed augmented test" if confirmed else "an augmented test not confirmed yet"
-        return replace(
-            verdict,
-            kind=VerdictKind.WRONG if confirmed else VerdictKind.SUSPECT,
-            reasons=(f"differs from gold on {_count(len(found), 'test')} of {standing} ({kinds})",),
-        )
+        return _differing(verdict)
     if unknown:
         return _inconclusive(verdict, Cause.RUN_UNKNOWN, *unknown)
     if wavering:
@@ -162,13 +164,54 @@ def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
     return replace(verdict, kind=VerdictKind.HOLDS, reasons=(agreed, *unusable))
 
 
+def _weighed(test: AugmentedTest, difference: Difference, sides: Sides) -> Difference:
+    grounds = grounds_of(test, difference, sides.candidate_key, sides.thresholds)
+    return replace(difference, standing=grounds.standing, grounds=grounds.words)
+
+
+def _differing(verdict: Verdict) -> Verdict:
+    """WRONG when a confirmed test differs, SUSPECT when only others do; the believed ones come first."""
+    order = {Standing.CONFIRMED: 0, Standing.OPEN: 1, Standing.DOUBTED: 2}
+    found = tuple(sorted(verdict.differences, key=lambda difference: order[difference.standing]))
+    kinds = ", ".join(sorted({str(difference.kind) for difference in found}))
+    first = found[0]
+    standing = {
+        Standing.CONFIRMED: "a confirmed augmented test",
+        Standing.OPEN: "an augmented test not confirmed yet",
+        Standing.DOUBTED: "a doubted augmented test",
+    }[first.standing]
+    return replace(
+        verdict,
+        kind=VerdictKind.WRONG if first.standing is Standing.CONFIRMED else VerdictKind.SUSPECT,
+        reasons=(
+            f"differs from gold on {_count(len(found), 'test')} of {standing} ({kinds})",
+            *first.grounds,
+        ),
+        differences=found,
+    )
+
+
+def _like_the_setup(verdict: Verdict, candidate: SideRun) -> Verdict:
+    """Failures that look like the set-up prove nothing; what stays when it runs alone is at least named."""
+    faults = ", ".join(sorted({difference.fault for difference in verdict.differences}))
+    tests = _count(len(verdict.differences), "test")
+    if not candidate.retried:
+        return _inconclusive(verdict, Cause.SETUP_FAILED, f"{tests} failed as if by the set-up: {faults}")
+    reason = (
+        f"{tests} failed as if by the set-up ({faults}), alone as well; gold passes them in the same image"
+    )
+    return replace(verdict, kind=VerdictKind.SUSPECT, reasons=(reason,))
+
+
 def _gold_problem(side: SideRun, outcomes: Outcomes) -> str:
     if outcomes.obstacle:
         return f"gold: {outcomes.obstacle}"
     if not outcomes.passing():
         return "gold: no original test passes"
-    if any(run.fixes is False for run in side.runs if run.suite == ORIGINAL):
-        return "gold: a FAIL_TO_PASS test does not pass in this image"
+    fixes = [run.fixes for run in side.runs if run.suite == ORIGINAL]
+    if False in fixes:
+        how = "wavers" if True in fixes else "does not pass"
+        return f"gold: a FAIL_TO_PASS test {how} in this image"
     return ""
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import socket
 from pathlib import Path
 
@@ -115,6 +116,22 @@ def test_a_graphql_fault_is_repeated(stage: Stage) -> None:
     post_comment(stage.api(), BOARD, 7, "audit", ["a"])
     stage.double.faults.append(Fault("POST", r"/graphql", 502, times=2))
     assert post_comment(stage.api(), BOARD, 7, "audit", ["b"]).state is CommentState.UPDATED
+
+
+def test_a_graphql_limit_comes_with_status_200_and_is_waited_for(stage: Stage) -> None:
+    post_comment(stage.api(), BOARD, 7, "audit", ["a"])
+    stage.double.routes.graphql_limits = 2
+    assert post_comment(stage.api(), BOARD, 7, "audit", ["b"]).state is CommentState.UPDATED
+    assert stage.clock.waits == [60.0, 120.0]
+
+
+def test_no_log_of_any_library_shows_the_token(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        post_comment(stage.api(), BOARD, 7, "audit", ["a"])
+        post_comment(stage.api(), BOARD, 7, "audit", ["b"])
+    assert caplog.records
+    assert TOKEN not in caplog.text
+    assert all(exchange.authorization == f"token {TOKEN}" for exchange in stage.double.exchanges)
 
 
 def test_nobody_answers() -> None:

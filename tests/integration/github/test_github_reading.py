@@ -3,6 +3,8 @@ from __future__ import annotations
 import random
 import threading
 import time
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,8 +21,9 @@ from utboost_action.github.pull_request import (
     pull_request_of_head,
     require_head,
 )
-from utboost_action.github.reading import ReadPullRequest, read_board, read_pull_request
+from utboost_action.github.reading import ReadOptions, ReadPullRequest, read_board, read_pull_request
 from utboost_action.github.submissions import Limits
+from utboost_action.leaderboard import read_submission
 
 NEW = "evaluation/lite/20240202_new"
 FILES: dict[str, bytes | tuple[str, bytes] | None] = {
@@ -36,7 +39,7 @@ def read(
 ) -> ReadPullRequest:
     pull = stage.board.pulls[number]
     return read_pull_request(
-        stage.api(token), BOARD, number, pull.head_sha, folder, stage.environ, allow_git=git
+        stage.api(token), BOARD, number, pull.head_sha, folder, stage.environ, ReadOptions(allow_git=git)
     )
 
 
@@ -50,11 +53,11 @@ def test_a_submission_is_read_and_what_else_was_touched_is_said(
 ) -> None:
     stage.board.open_pull(7, {**FILES, "README.md": b"Changed.\n", f"{NEW}/l": ("120000", b"/etc/passwd")})
     found = read(stage, tmp_path / "work", git=git)
-    assert found.by == ("git" if git else "rest")
+    assert found.without_git == ("" if git else "git is not allowed here")
     assert found.located.others == ("README.md",)
     (one,) = found.submissions
     assert one.folder == NEW
-    assert one.root == tmp_path / "work/submissions" / NEW
+    assert one.root == tmp_path / "work/tree" / NEW
     assert written(one.root) == {
         "all_preds.jsonl": FILES[f"{NEW}/all_preds.jsonl"],
         "metadata.yaml": b"name: New\n",
@@ -96,29 +99,53 @@ def test_twenty_submissions_in_one_pull_request(stage: Stage, tmp_path: Path) ->
     assert len(fetches) <= 4  # two for both commits, one batch of blobs, however many submissions
 
 
+def many_files(content: Callable[[str], bytes]) -> dict[str, bytes | tuple[str, bytes] | None]:
+    """A submission of 2,504 files as the container harness leaves them."""
+    files: dict[str, bytes | tuple[str, bytes] | None] = {
+        f"{NEW}/{name}": b"{}\n"
+        for name in ("all_preds.jsonl", "metadata.yaml", "README.md", "results/results.json")
+    }
+    for n in range(500):
+        for name in ("report.json", "patch.diff", "test_output.txt", "run_instance.log", "eval.sh"):
+            path = f"{NEW}/logs/django__django-{10_000 + n}/{name}"
+            files[path] = content(path)
+    return files
+
+
 def test_2500_added_files_are_read_with_less_than_a_megabyte(
     stage: Stage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = list(dict.fromkeys(str(__doc__ or stage.__doc__).split()))
-    files: dict[str, bytes | tuple[str, bytes] | None] = {
-        f"{NEW}/all_preds.jsonl": b"{}\n",
-        f"{NEW}/metadata.yaml": b"name: New\n",
-        f"{NEW}/README.md": b"New\n",
-        f"{NEW}/results/results.json": b"{}\n",
-    }
-    for n in range(500):
-        story = " ".join(words[(n * 7 + k * (1 + n % 11)) % len(words)] for k in range(60))
-        for name in ("report.json", "patch.diff", "test_output.txt", "run_instance.log", "eval.sh"):
-            files[f"{NEW}/logs/django__django-{10_000 + n}/{name}"] = f"{name} {n}\n{story}\n".encode()
-    stage.board.open_pull(7, files)
+    stage.board.open_pull(7, many_files(lambda path: f"{path}: passed\n".encode() * 10))
     stage.double.reset_counters()
     began = time.perf_counter()
-    found = read(stage, tmp_path / "work")
+    (one,) = read(stage, tmp_path / "work").submissions
     seconds = time.perf_counter() - began
-    (one,) = found.submissions
     with capsys.disabled():
-        print(f"\n2,504 added files: {stage.double.sent:,} bytes received, {seconds:.2f} s")  # noqa: T201
+        print(f"\n2,504 files, all read: {stage.double.sent:,} bytes received, {seconds:.2f} s")  # noqa: T201
     assert one.files == 2_504
+    assert stage.double.sent <= 1_000_000
+
+
+def test_29_megabytes_of_logs_cost_nothing_until_they_are_wanted(
+    stage: Stage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noise = random.Random(4)
+    stage.board.open_pull(7, many_files(lambda _path: noise.randbytes(12_000)))
+    stage.double.reset_counters()
+    began = time.perf_counter()
+    found = read_pull_request(
+        stage.api(),
+        BOARD,
+        7,
+        stage.board.pulls[7].head_sha,
+        tmp_path / "work",
+        stage.environ,
+        ReadOptions(names_only=lambda path: path.startswith("logs/")),
+    )
+    seconds = time.perf_counter() - began
+    with capsys.disabled():
+        print(f"\n2,504 files, no logs: {stage.double.sent:,} bytes received, {seconds:.2f} s")  # noqa: T201
+    assert (found.submissions[0].files, found.submissions[0].names_only) == (4, 2_500)
     assert stage.double.sent <= 1_000_000
 
 
@@ -137,7 +164,7 @@ def test_a_file_beyond_the_limit_is_named_and_not_fetched(stage: Stage, tmp_path
     api = stage.api()
     head = stage.board.pulls[7].head_sha
     found = read_pull_request(
-        api, BOARD, 7, head, tmp_path / "work", stage.environ, limits=Limits(file_bytes=1_000)
+        api, BOARD, 7, head, tmp_path / "work", stage.environ, ReadOptions(limits=Limits(file_bytes=1_000))
     )
     assert [finding.kind for finding in found.submissions[0].findings] == ["file_too_large"]
     assert not (found.submissions[0].root / "big").exists()
@@ -153,7 +180,7 @@ def test_a_pull_request_beyond_the_whole_limit_is_refused(stage: Stage, tmp_path
             stage.board.pulls[7].head_sha,
             tmp_path / "work",
             stage.environ,
-            limits=Limits(bytes=20),
+            ReadOptions(limits=Limits(bytes=20)),
         )
 
 
@@ -270,7 +297,7 @@ def test_git_writes_no_more_than_it_may(stage: Stage, tmp_path: Path) -> None:
     source = GitSource(git, stage.board.pulls[7].head_sha, stage.board.sha("refs/heads/main"), number=7)
     source.fetch()
     with pytest.raises(GitHubError) as refused:
-        list(source.blobs(source.listing(NEW)))
+        list(source.blobs(source.listings([NEW])[NEW]))
     assert refused.value.obstacle is Obstacle.TOO_LARGE
 
 
@@ -278,7 +305,16 @@ def test_without_git_the_rest_interface_reads(stage: Stage, tmp_path: Path) -> N
     stage.board.open_pull(7, FILES)
     pull = stage.board.pulls[7]
     found = read_pull_request(stage.api(), BOARD, 7, pull.head_sha, tmp_path / "work", {"PATH": "/nowhere"})
-    assert found.by == "rest"
+    assert found.without_git == "there is no git"
+    assert found.submissions[0].files == 3
+
+
+@pytest.mark.parametrize("status", [403, 404, 502])
+def test_where_git_is_barred_the_rest_interface_reads(stage: Stage, tmp_path: Path, status: int) -> None:
+    stage.board.open_pull(7, FILES)
+    stage.double.faults.append(Fault("POST", r"git-upload-pack", status, times=99))
+    found = read(stage, tmp_path / "work")
+    assert found.without_git.startswith("git fetch failed: ")
     assert found.submissions[0].files == 3
 
 
@@ -327,6 +363,36 @@ def test_merged_submissions_are_read_by_path_or_all_of_them(stage: Stage, tmp_pa
     for path in ("evaluation/lite", "README.md", "evaluation/lite/none"):
         with pytest.raises(InputError, match="submission-path"):
             read_board(api, BOARD, tip, tmp_path / f"c{len(path)}", stage.environ, paths=[path])
+
+
+def test_a_whole_board_costs_few_requests(stage: Stage, tmp_path: Path) -> None:
+    files = {path.replace("new", f"n{n:02}"): data for n in range(40) for path, data in FILES.items()}
+    tip = stage.board.commit("refs/heads/main", files, parent=stage.board.sha("refs/heads/main"))
+    stage.double.reset_counters()
+    found = read_board(stage.api(), BOARD, tip, tmp_path / "work", stage.environ)
+    assert [one.files for one in found] == [2] + [3] * 40
+    assert len(stage.double.exchanges) == 1
+
+
+@pytest.mark.shared
+def test_real_submissions_come_out_of_a_pull_request_as_they_went_in(
+    stage: Stage, tmp_path: Path, shared: Path
+) -> None:
+    archives = sorted((shared / "real/submissions").glob("*.zip"))
+    assert archives
+    for number, archive in enumerate(archives, 1):
+        folder = tmp_path / f"given{number}"
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(folder)
+        given = read_submission(folder)
+        files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+        stage.board.open_pull(number, {name: path.read_bytes() for name, path in files.items()})
+        (one,) = read(stage, tmp_path / f"work{number}", number).submissions
+        found = read_submission(one.root)
+        assert found.predictions == given.predictions, archive.name
+        assert found.claim == given.claim, archive.name
+        assert set(found.logs) == set(given.logs), archive.name
+        assert [kind.kind for kind in found.findings] == [kind.kind for kind in given.findings], archive.name
 
 
 def test_a_folder_that_is_not_empty_is_refused(stage: Stage, tmp_path: Path) -> None:

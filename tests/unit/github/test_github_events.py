@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.github_double import webhook_examples
 from tests.github_double.contract import missing_webhooks
@@ -22,6 +24,17 @@ from utboost_action.github.events import (
 
 HEAD, BASE = "a" * 40, "b" * 40
 REPOSITORY = {"full_name": "board/experiments", "default_branch": "main"}
+EVENTS = {
+    *("pull_request", "pull_request_target", "issue_comment", "workflow_dispatch"),
+    *("workflow_run", "push", "schedule"),
+}
+keys = st.sampled_from(
+    [
+        *("action", "pull_request", "number", "state", "head", "base", "sha", "repo", "full_name", "ref"),
+        *("issue", "comment", "user", "login", "body", "inputs", "pr-number", "submission-path", "after"),
+        "repository",
+    ]
+)
 needs_examples = pytest.mark.skipif(missing_webhooks() is not None, reason=str(missing_webhooks()))
 
 
@@ -209,6 +222,23 @@ def test_the_board_is_refreshed_by_schedule_and_when_its_branch_moves() -> None:
 def test_a_payload_of_another_event_is_an_error_that_names_the_place(broken: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="event payload: "):
         activity_of("pull_request", {**pull_event(), **broken})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.just(HEAD),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=6),
+    max_leaves=30,
+)
+
+
+@given(st.sampled_from(sorted(EVENTS)), st.dictionaries(keys, json_values, max_size=6))
+def test_no_payload_breaks_it(event: str, payload: dict[str, Any]) -> None:
+    try:
+        found = activity_of(event, payload)
+    except InputError as problem:
+        assert str(problem).isprintable()  # noqa: PT017
+    else:
+        assert not isinstance(found, Neutral) or found.reason.isprintable()
 
 
 @needs_examples

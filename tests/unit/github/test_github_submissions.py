@@ -31,8 +31,11 @@ class FakeSource:
     def known_files(self) -> Sequence[str]:
         return [entry.path for entry in self.entries]
 
-    def listing(self, folder: str) -> Sequence[TreeEntry]:
-        return [entry for entry in self.entries if entry.path.startswith(f"{folder}/")]
+    def listings(self, folders: Sequence[str]) -> dict[str, Sequence[TreeEntry]]:
+        return {
+            folder: [entry for entry in self.entries if entry.path.startswith(f"{folder}/")]
+            for folder in folders
+        }
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         for entry in entries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from submission_builders import Builder
+from unit.leaderboard.submission_builders import Builder
 
 
 @pytest.fixture

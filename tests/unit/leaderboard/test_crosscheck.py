@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from submission_builders import Builder, instances, log_text, patch_of, row
+from unit.leaderboard.submission_builders import Builder, instances, log_text, patch_of, row
 
 from utboost_action.leaderboard import read_submission, take_in
 from utboost_action.leaderboard.crosscheck import report_vs_regrade

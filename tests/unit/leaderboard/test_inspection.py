@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from submission_builders import GOLD, Builder, instances, log_text, patch_of, row
+from unit.leaderboard.submission_builders import GOLD, Builder, instances, log_text, patch_of, row
 
 from utboost_action.inspection import KINDS, describe, inspect
 from utboost_action.leaderboard import take_in

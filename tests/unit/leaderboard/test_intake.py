@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from submission_builders import GOLD, TEST_PATCH, Builder, instance, instances, log_text, patch_of, row
+from unit.leaderboard.submission_builders import (
+    GOLD,
+    TEST_PATCH,
+    Builder,
+    instance,
+    instances,
+    log_text,
+    patch_of,
+    row,
+)
 
 from utboost_action.errors import InputError
 from utboost_action.leaderboard import read_submission, take_in

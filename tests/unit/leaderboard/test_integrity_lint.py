@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from submission_builders import patch_of
+from unit.leaderboard.submission_builders import patch_of
 
 from utboost_action.leaderboard.integrity import is_test_like, lint, runner_configuration
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from submission_builders import patch_of
+from unit.leaderboard.submission_builders import patch_of
 
 from utboost_action.leaderboard.patch_classes import classify, out_of_fence
 from utboost_action.model import PredictionClass

@@ -1,5 +1,7 @@
 """A catalogue of minimal logs, one shape each: what a reader must make of it."""
 
+# ruff: noqa: E501  log lines stand whole
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -24,7 +26,7 @@ class Case:
     known: tuple[str, ...] = ()
     docstrings: dict[str, str] | None = None
     messages: dict[str, str] = field(default_factory=dict)
-    complete: bool | None | str = "any"
+    complete: bool | str | None = "any"
     gradable: bool | None = None
 
 
@@ -249,6 +251,44 @@ DJANGO = [
         complete=False,
     ),
     Case(
+        "one id twice in one run",
+        "django",
+        "test_a (app.A) ... ok\ntest_a (app.A) ... ok\n\n" + closing(2, "OK"),
+        {"test_a (app.A)": P},
+        complete=True,
+    ),
+    Case(
+        "two runs one after the other",
+        "django",
+        "test_a (app.A) ... ok\n\n"
+        + closing(1, "OK")
+        + "test_b (app.B) ... FAIL\n\n"
+        + header("FAIL", "test_b (app.B)", "AssertionError")
+        + closing(1, "FAILED (failures=1)"),
+        {"test_a (app.A)": P, "test_b (app.B)": F},
+        complete=True,
+    ),
+    Case(
+        "a run inside a test",
+        "django",
+        "test_a (app.A) ... ..F\n"
+        + header("FAIL", "test_inner (in.T)", "AssertionError: inner")
+        + closing(3, "FAILED (failures=1)")
+        + "ok\ntest_b (app.A) ... FAIL\n\n"
+        + header("FAIL", "test_b (app.A)", "AssertionError: outer")
+        + closing(2, "FAILED (failures=1)"),
+        {"test_a (app.A)": P, "test_b (app.A)": F},
+        messages={"test_b (app.A)": "AssertionError: outer"},
+        complete=True,
+    ),
+    Case(
+        "an official name that is a docstring makes no key",
+        "django",
+        "test_a (app.A) ... \nWords of a docstring ... ok\nFAIL\n",
+        {"test_a (app.A)": F},
+        known=("Words of a docstring",),
+    ),
+    Case(
         "nothing ran",
         "django",
         closing(0, "OK"),
@@ -317,6 +357,17 @@ NOSE = [
         "django",
         "test_a (app.A)\nWords. ... ok\npkg.test_gen(3, 4) ... FAIL\n",
         {"test_a (app.A)": P, "pkg.test_gen(3, 4)": F},
+    ),
+    Case(
+        "headers of nose, and docstrings that stand for names",
+        "nose",
+        "pkg.test_a(1, 'x y') ... FAIL\nWords of a docstring ... ok\npkg.test_b ... ok\n\n"
+        + header("FAIL", "pkg.test_a(1, 'x y')", "AssertionError: nose")
+        + f"{THIN}\nRan 3 tests in 0.1s\n\nFAILED (failures=1)\n",
+        {"pkg.test_a(1, 'x y')": F, "pkg.test_b": P},
+        flags=frozenset({"partial"}),
+        messages={"pkg.test_a(1, 'x y')": "AssertionError: nose"},
+        complete=True,
     ),
     Case(
         "closing figures of nose",

@@ -1,8 +1,10 @@
 """The catalogue's pytest shapes (see log_cases)."""
 
+# ruff: noqa: E501  log lines stand whole
+
 from __future__ import annotations
 
-from unit.logs.log_cases import CAPTURED, SUMMARY, Case, E, F, P, S, XF, XP
+from unit.logs.log_cases import CAPTURED, SUMMARY, XF, XP, Case, E, F, P, S
 
 SESSION = "============================= test session starts =============================="
 
@@ -52,6 +54,13 @@ PYTEST = [
         known=("t.py::test_b", "t.py::test_long"),
     ),
     Case(
+        "official names that were cut settle nothing",
+        "pytest",
+        "FAILED t.py::p[a b] - x\nPASSED t.py::p[a c]Exception ignored in: <x>\n",
+        {"t.py::p[a b]": F, "t.py::p[a c]": P},
+        known=("t.py::p[a",),
+    ),
+    Case(
         "ids of pytest < 4, paths and names kept",
         "requests",
         "PASSED t.py::C::()::test_a\nPASSED t.py::f[/x/a.txt]\nFAILED t.py::f[/y/a.txt] - no\n",
@@ -67,7 +76,7 @@ PYTEST = [
         "verbose lines, old and new",
         "astropy",
         "t.py::test_a PASSED\nt.py::test_b[a FAILED b] FAILED          [ 50%]\nt.py::test_c SKIPPED (no [ 3%] x)   [ 75%]\n"
-        "t.py::test_d XFAIL (why)\nt.py::test_e XPASS [4/5]\nt.py::test_f ERROR   [100%]\n",
+        "t.py::test_g xfail      [ 80%]\nt.py::test_d XFAIL (why)\nt.py::test_e XPASS [4/5]\nt.py::test_f ERROR   [100%]\n",
         {
             "t.py::test_a": P,
             "t.py::test_b[a FAILED b]": F,
@@ -75,6 +84,7 @@ PYTEST = [
             "t.py::test_d": XF,
             "t.py::test_e": XP,
             "t.py::test_f": E,
+            "t.py::test_g": XF,
         },
     ),
     Case(

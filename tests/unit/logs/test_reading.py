@@ -1,5 +1,7 @@
 """The entry point: parser names, cleaning, evidence, what a log is good for."""
 
+# ruff: noqa: E501  log lines stand whole
+
 from __future__ import annotations
 
 import pytest
@@ -37,7 +39,7 @@ class TestNames:
         } <= set(PARSERS)
 
     def test_unknown_name(self) -> None:
-        with pytest.raises(InputError, match="'jest'.*django.*xarray"):
+        with pytest.raises(InputError, match=r"'jest'.*django.*xarray"):
             read_log(b"", "jest")
 
     @pytest.mark.parametrize("repository", REPOSITORIES)

@@ -1,5 +1,7 @@
 """Which part of a log is test output, for every generation of the harness."""
 
+# ruff: noqa: E501  log lines stand whole
+
 from __future__ import annotations
 
 import json
@@ -290,6 +292,19 @@ class TestTimeLimit:
     def test_the_line_at_the_end_is_a_cut(self) -> None:
         log = read("PASSED t::a", COUNT, "", "", "Timeout error: 1800.0 seconds exceeded.")
         assert log.complete is False
+
+    @pytest.mark.parametrize(
+        ("parser", "line", "expected"),
+        [
+            ("pytest", "PASSED t::test_whole_na", {}),
+            ("pytest", "PASSED t::test_p[a] - b]", {}),
+            ("django", "test_a (m.T) ... ok", {"test_a (m.T)": "ERROR"}),
+            ("sympy", "test_a ok", {"test_a": "ERROR"}),
+        ],
+    )
+    def test_half_a_line_tells_nothing(self, parser: str, line: str, expected: dict[str, str]) -> None:
+        log = read("x.py[2] ", line, "", "Timeout error: 5 seconds exceeded.", parser=parser)
+        assert dict(log.statuses) == expected
 
     def test_the_same_words_before_are_text(self) -> None:
         assert (

@@ -1,0 +1,326 @@
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from material import TESTS, official, view
+
+from utboost_action.generation.additions import Addition, additions_of
+from utboost_action.generation.asking import Reply
+from utboost_action.generation.assembly import composed, files_of, groups_of, patch_of, with_unique_names
+from utboost_action.generation.blocks import read_reply
+from utboost_action.generation.edits import apply_reply
+from utboost_action.generation.gates import Gate, RejectedError, Tally
+from utboost_action.generation.samples import Sample, merged, units_of_sample
+from utboost_action.generation.syntax import parse
+
+CALC = "tests/test_calc.py"
+
+
+def reply(search, replace, path=CALC, extra=""):
+    return f"FILE: {path}\n{extra}<<<<<<< SEARCH\n{search}\n=======\n{replace}\n>>>>>>> REPLACE\n"
+
+
+def added(code, path=CALC, extra=""):
+    return reply("LIMIT = 10", f"LIMIT = 10\n\n\n{code}", path, extra)
+
+
+def units(text, *, label="s0.0", finish="stop"):
+    tally = Tally()
+    found = units_of_sample(Sample(label, "hash", 0.0, Reply(text, finish)), view(), official(), tally)
+    return found, [one.gate for one in tally.rejections]
+
+
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("", Gate.EMPTY_REPLY),
+        ("  \n", Gate.EMPTY_REPLY),
+        ("I would rather not.", Gate.NO_EDIT),
+        ("```python\ndef test_x(): pass\n```", Gate.NO_EDIT),
+        ("x" * 300_000, Gate.OVERSIZED_REPLY),
+        ("<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE", Gate.MALFORMED_EDIT),
+        ("FILE: a.py\n<<<<<<< SEARCH\na\n=======\nb\n", Gate.MALFORMED_EDIT),
+        ("FILE: a.py\n<<<<<<< SEARCH\na\n>>>>>>> REPLACE", Gate.MALFORMED_EDIT),
+        ("FILE: a.py\n<<<<<<< SEARCH\na\n=======\nb\n=======\nc\n>>>>>>> REPLACE", Gate.MALFORMED_EDIT),
+        ("FILE: a.py\n>>>>>>> REPLACE", Gate.MALFORMED_EDIT),
+        (reply("nowhere", "x"), Gate.SEARCH_NOT_FOUND),
+        (reply("", "def test_x(): pass"), Gate.SEARCH_AMBIGUOUS),
+        (reply("    assert add", "x"), Gate.SEARCH_NOT_FOUND),  # part of a line is no match
+        (reply("a", "b", "../../etc/passwd"), Gate.ESCAPING_PATH),
+        (reply("", "x = 1", "../../etc/test_x.py"), Gate.ESCAPING_PATH),
+        (reply("", "x = 1", "/etc/test_x.py"), Gate.ESCAPING_PATH),
+        (reply("", "x = 1", "tests/../../test_x.py"), Gate.ESCAPING_PATH),
+        (reply("", "x = 1", "__import__('os').system('id')"), Gate.ESCAPING_PATH),
+        (reply("", "x = 1", "tests/.git/test_x.py"), Gate.ESCAPING_PATH),
+        (reply("a", "b", "tests/test_invented.py"), Gate.INVENTED_PATH),
+        (reply("", "x = 1", "nowhere/test_x.py"), Gate.FORBIDDEN_FILE),
+        (reply("", "x = 1", "tests/conftest_new.py"), Gate.FORBIDDEN_FILE),
+        (reply("x = 1", "x = 2", "tests/conftest.py"), Gate.RUNNER_CONFIGURATION),
+        (reply("def add(a, b):", "def add(a, b, c):", "pkg/__init__.py"), Gate.RUNNER_CONFIGURATION),
+        (reply("def helper_of_it():", "def x():", "pkg/other.py"), Gate.FORBIDDEN_FILE),
+        (reply("project = 'p'", "x", "docs/conf.py"), Gate.FORBIDDEN_FILE),
+        (added("def test_x(:"), Gate.UNPARSABLE),
+        (reply("        assert add(1, 1) == 2", "        assert add(1, 1)"), Gate.EXISTING_CHANGED),
+        (reply("def test_two():", "def test_too():"), Gate.EXISTING_CHANGED),
+        (reply("LIMIT = 10", "LIMIT = 11\ndef test_x(): pass"), Gate.EXISTING_CHANGED),
+        (reply("class TestOld:", "class TestOld(object):"), Gate.EXISTING_CHANGED),
+        (reply("import os", "import sys"), Gate.EXISTING_CHANGED),
+        (added("print(1)\ndef test_x(): pass"), Gate.STRAY_STATEMENT),
+        (added("if True:\n    def test_x(): pass"), Gate.STRAY_STATEMENT),
+        (added("def test_two(): pass"), Gate.REDEFINES),
+        (added("def make(value): return 2\ndef test_x(): pass"), Gate.REDEFINES),
+        (added("from other import add\ndef test_x(): pass"), Gate.REDEFINES),
+        (added("from pkg import *\ndef test_x(): pass"), Gate.REDEFINES),
+        (added("def test_x(): pass\ndef test_x(): pass"), Gate.REDEFINES),
+        (
+            reply("        self.one = 1", "        self.one = 1\n\n    def tearDown(self): pass"),
+            Gate.RUNNER_CONFIGURATION,
+        ),
+        (added("pytestmark = 1\ndef test_x(): pass"), Gate.RUNNER_CONFIGURATION),
+        (added("def pytest_runtest_setup(item): pass\ndef test_x(): pass"), Gate.RUNNER_CONFIGURATION),
+        (added("@fixture(autouse=True)\ndef f(): pass\ndef test_x(): pass"), Gate.RUNNER_CONFIGURATION),
+        (added("def helper(): pass"), Gate.NO_NEW_TEST),
+        (added("x = 1  # only this", extra="IMPORT: import json\n"), Gate.NO_NEW_TEST),
+        (added("def test_x(): pass", extra="IMPORT: __import__('os').system('id')\n"), Gate.MALFORMED_EDIT),
+        (added("def test_x():\n    import socket"), Gate.NETWORK),
+        (added("def test_x():\n    from urllib import request"), Gate.NETWORK),
+        (added("def test_x():\n    requests.get('http://example.org')"), Gate.NETWORK),
+        (added("import time\ndef test_x():\n    time.sleep(1)"), Gate.SLEEP),
+        (added("import random\ndef test_x():\n    assert random.random() < 1"), Gate.RANDOMNESS),
+        (added("import uuid\ndef test_x():\n    uuid.uuid4()"), Gate.RANDOMNESS),
+        (added("def test_x(np):\n    np.random.rand(3)"), Gate.RANDOMNESS),
+        (added("def test_x():\n    open('/etc/passwd')"), Gate.ABSOLUTE_PATH),
+        (added("def test_x():\n    open(r'C:\\x')"), Gate.ABSOLUTE_PATH),
+        (added("import sys\ndef test_x():\n    sys.path.insert(0, 'x')"), Gate.RUNNER_CONFIGURATION),
+        (added("import pytest\n@pytest.mark.skip\ndef test_x(): pass"), Gate.SKIPPED),
+        (added("class TestX(Base):\n    def test_x(self):\n        self.skipTest('no')"), Gate.SKIPPED),
+    ],
+    ids=lambda value: str(value)[:40].encode("unicode_escape").decode(),
+)
+def test_what_is_turned_away_and_why(text, gate):
+    assert units(text) == ((), [gate])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import random\ndef test_x():\n    random.seed(1)\n    assert random.random() < 1",
+        "import numpy as np\ndef test_x():\n    rng = np.random.default_rng(3)\n    assert rng.normal() < 99",
+        "import numpy as np\ndef test_x():\n    rng = np.random.RandomState(3)",
+        "def test_x(client):\n    client.get('/admin/')",
+        "def test_x():\n    assert '/usrx' and {'a': 1}.get('a')",
+        "async def test_x():\n    pass",
+        "class TestX(Base):\n    @property\n    def one(self): return 1\n    def test_x(self): pass",
+        "@pytest.mark.parametrize('a', [1, 2])\ndef test_x(a): pass",
+    ],
+)
+def test_what_is_let_through(code):
+    found, gates = units(added(code))
+    assert (len(found), gates) == (1, [])
+
+
+def test_a_cut_reply_is_turned_away_whole():
+    assert units(added("def test_x(): pass"), finish="length") == ((), [Gate.CUT_REPLY])
+
+
+def test_several_matches_are_refused():
+    text = reply("    assert True", "    assert True", "tests/test_more.py")
+    assert units(text)[1] == [Gate.NO_NEW_TEST]
+    double = reply("", "a = 1\na = 1", "tests/test_new.py") + reply("a = 1", "b = 1", "tests/test_new.py")
+    assert units(double)[1] == [Gate.SEARCH_AMBIGUOUS]
+
+
+def test_formats_that_models_like_are_read_alike():
+    plain = added("def test_x():\n    assert LIMIT")
+    fenced = "Sure!\n\n```python\n" + plain.replace("FILE: ", "### ") + "```\nDone."
+    inner = plain.replace("<<<<<<< SEARCH\n", "<<<<<<< SEARCH\n```python\n").replace(
+        "\n=======", "\n```\n======="
+    )
+    windows = plain.replace("\n", "\r\n")
+    keys = {units(text)[0][0].key for text in (plain, fenced, inner, windows)}
+    assert len(keys) == 1
+
+
+def test_headings_of_equals_signs_inside_a_test_are_ambiguous_only_at_seven():
+    text = added("def test_x():\n    text = '''\nTitle\n=====\n'''")
+    assert len(units(text)[0]) == 1
+
+
+SEVERAL = """\
+import json
+import re
+
+def helper():
+    return json.dumps(1)
+
+# why it is
+def test_a():
+    assert helper()
+
+def test_b():
+    assert re
+
+class TestNew:
+    def setUp(self):
+        self.x = 1
+
+    def test_c(self):
+        assert self.x
+
+    def test_d(self):
+        '''Doc.'''
+        assert 2
+"""
+
+
+def test_each_test_is_a_unit_with_what_it_needs():
+    code = SEVERAL
+    found, gates = units(added(code) + 'WHY: test_a: "since so"\n')
+    assert gates == []
+    assert {one.test: [name for add in one.support for name in add.names] for one in found} == {
+        "test_a": ["json", "helper"],
+        "test_b": ["re"],
+        "test_c": [],
+        "test_d": [],
+    }
+    assert found[0].reason == '"since so"'
+    text = files_of([found[2]], view())[CALC]
+    assert "test_c" in text
+    assert "test_d" not in text
+    assert "setUp" in text
+    assert "# why it is" in files_of([found[0]], view())[CALC]
+
+
+def test_imports_are_added_where_they_are_missing_and_only_there():
+    found, _ = units(
+        added("def test_x():\n    assert json and os", extra="IMPORT: import os\nIMPORT: import json\n")
+    )
+    text = files_of(found, view())[CALC]
+    assert text.count("import os") == 1
+    assert text.index("import json") < text.index("LIMIT")
+
+
+def test_a_wider_import_counts_as_an_addition():
+    found, gates = units(
+        reply("from pkg import add", "from pkg import add, sub\ndef test_x():\n    assert sub")
+    )
+    assert gates == []
+    assert "from pkg import add\nfrom pkg import sub\n" in files_of(found, view())[CALC]
+
+
+def test_several_files_in_one_reply():
+    text = added("def test_x():\n    assert LIMIT") + reply(
+        "", "def test_y():\n    pass", "tests/test_new.py"
+    )
+    found, gates = units(text)
+    assert gates == []
+    assert [(one.path, one.new_file) for one in found] == [(CALC, False), ("tests/test_new.py", True)]
+    patch = patch_of(found, view())
+    assert "new file mode 100644\n--- /dev/null\n+++ b/tests/test_new.py" in patch
+
+
+def test_one_bad_test_does_not_take_the_others_with_it():
+    found, gates = units(added("def test_a():\n    import socket\ndef test_b():\n    pass"))
+    assert ([one.test for one in found], gates) == (["test_b"], [Gate.NETWORK])
+
+
+def test_equal_tests_are_merged_whatever_their_names_and_layout():
+    tally = Tally()
+    one, _ = units(added("def test_a():\n    value = add(1, 2)\n    assert value == 3"))
+    same, _ = units(
+        added("def test_b():\n    '''Doc.'''\n    # comment\n    result = add( 1,2 )\n    assert result == 3")
+    )
+    other, _ = units(added("def test_c():\n    value = add(1, 3)\n    assert value == 3"))
+    assert [unit.test for unit in merged([*one, *same, *other], tally)] == ["test_a", "test_c"]
+    assert tally.counters() == {"duplicate": 1}
+
+
+def test_names_are_unique_in_the_order_of_the_samples():
+    found = []
+    for number in range(3):
+        found += units(
+            added(f"class TestN:\n    def test_n(self):\n        assert {number}"), label=f"s0.{number}"
+        )[0]
+        found += units(reply("", f"def test_n():\n    assert {number}", "tests/test_new.py"))[0]
+    named = with_unique_names(found, view())
+    assert [one.test for one in named] == [
+        "test_n",
+        "test_n_2",
+        "test_n_3",
+        "test_n_4",
+        "test_n_5",
+        "test_n_6",
+    ]
+    assert [one.new_class for one in named if one.new_class] == ["TestN", "TestN_2", "TestN_3"]
+    assert len({one.path for one in named}) == 4
+    texts = files_of(named, view())
+    for text in texts.values():
+        parse(text)
+
+
+def test_two_helpers_of_one_name_keep_their_tests_apart():
+    found = []
+    for number in range(2):
+        found += units(
+            added(
+                f"def helper():\n    return {number}\ndef test_h{number}():\n    assert helper() == {number}"
+            )
+        )[0]
+    found += units(added("def helper():\n    return 0\ndef test_h2():\n    assert helper() < 1"))[0]
+    assert [[one.test for one in group] for group in groups_of(found)] == [
+        ["test_h0", "test_h2"],
+        ["test_h1"],
+    ]
+
+
+def test_the_original_is_kept_to_the_letter():
+    found, _ = units(added("def test_x():\n    assert LIMIT"))
+    new = files_of(found, view())[CALC].split("\n")
+    rest = iter(new)
+    assert all(line in rest for line in TESTS.split("\n"))
+
+
+STATEMENTS = st.sampled_from(
+    [
+        "import a",
+        "x = 1",
+        "def f():\n    return 1",
+        "class K:\n    y = 2\n\n    def m(self):\n        pass",
+        "# note",
+        "",
+    ]
+)
+NEW = st.sampled_from(
+    ["def test_n():\n    assert 1", "class TestM:\n    def test_m(self):\n        pass", "import b", "Z = 3"]
+)
+
+
+@given(st.lists(STATEMENTS, max_size=6), st.integers(0, 6), NEW, st.booleans())
+def test_an_insertion_anywhere_is_found_and_put_back_without_touching_the_rest(
+    parts, place, new, final_newline
+):
+    original = "\n".join(parts) + ("\n" if final_newline else "")
+    place = min(place, len(parts))
+    edited = "\n".join([*parts[:place], new, *parts[place:]]) + "\n"
+    found: tuple[Addition, ...] = ()
+    with contextlib.suppress(RejectedError):  # a name that exists already
+        found = additions_of("t.py", original, edited)
+    again = additions_of("t.py", original, composed(original, found))
+    assert [one.names for one in again] == [one.names for one in found]
+    lines = iter(composed(original, found).split("\n"))
+    assert all(line in lines for line in original.split("\n") if line.strip())
+
+
+@given(st.text(alphabet="FILE:./<=>SEARCHREPLACE \n`#a_'\"", max_size=200))
+def test_any_text_is_read_or_refused(text):
+    with contextlib.suppress(RejectedError):
+        apply_reply(read_reply(text), view(), official().paths)
+
+
+@given(st.text(max_size=60))
+def test_no_path_gets_out(path):
+    text = reply("", "def test_x(): pass", path)
+    found, gates = units(text)
+    assert all(one.path.startswith("tests/test") for one in found)
+    assert found or gates
