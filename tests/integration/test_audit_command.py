@@ -10,6 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -302,6 +304,26 @@ def test_wrong_usage_is_one_line_that_says_what_to_do(run_cli, tmp_path, argumen
     assert not (tmp_path / "utboost-out/report.json").exists()
     if "Usage:" not in done.stderr:
         assert len(done.stderr.strip().split("\n")) == 1
+
+
+def test_a_hub_name_is_read_from_the_hubs_cache(run_cli, tmp_path):
+    rows = [json.loads(line) for line in ROWS.read_text().splitlines()]
+    repository = tmp_path / "hub/datasets--SWE-bench--SWE-bench_Verified"
+    data = repository / "snapshots/0123456789012345678901234567890123456789/data"
+    data.mkdir(parents=True)
+    (repository / "refs").mkdir()
+    (repository / "refs/main").write_text("0123456789012345678901234567890123456789")
+    table = pyarrow.Table.from_pylist(rows)
+    pyarrow.parquet.write_table(table, data / "test-00000-of-00001.parquet")
+    for name, code in (("verified", 0), ("SWE-bench/SWE-bench_Verified", 0), ("lite", 1)):
+        done = run_cli(
+            "audit", SUBMISSION, "--benchmark", name, *COMMON[2:], "--repeats", 1,
+            "--instances", "example__pocketknife-7",
+            HF_HUB_CACHE=str(tmp_path / "hub"), HF_HUB_OFFLINE="1",
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+    assert "SWE-bench/SWE-bench_Lite" in done.stderr
+    assert len(done.stderr.strip().split("\n")) == 1
 
 
 def test_debug_shows_the_traceback(run_cli):

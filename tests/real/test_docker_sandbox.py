@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 import docker
+import docker.errors
 import pytest
 
 from utboost_action.errors import ImageMissingError
@@ -113,6 +114,16 @@ def test_a_missing_image_is_named_and_not_pulled_when_told_so(client):
         DockerSandbox(client, pull=False).image_id("nobody/has-this:latest")
     with pytest.raises(ImageMissingError, match="cannot be pulled"):
         DockerSandbox(client).image_id("localhost:1/nobody/has-this:latest")
+
+
+def test_an_image_is_removed_after_use_only_when_asked_to(client):
+    name = "utboost-action-test/removed-after-use"
+    client.images.get(IMAGE).tag(name)
+    DockerSandbox(client).discard(f"{name}:latest")
+    assert client.images.get(name)
+    DockerSandbox(client, remove_images=True).discard(f"{name}:latest")
+    with pytest.raises(docker.errors.ImageNotFound):
+        client.images.get(name)
 
 
 def test_a_later_run_removes_what_a_killed_one_left(client):

@@ -65,7 +65,8 @@ def sample_tests(
         except BudgetExhaustedError:
             if not samples:
                 raise
-            return Sampled(tuple(samples), Ending.BUDGET, missing + step.samples)
+            left = sum(later.samples for later in steps[number:])
+            return Sampled(tuple(samples), Ending.BUDGET, missing + left)
         missing += step.samples - len(replies)
         new = 0
         for index in sorted(replies):

@@ -76,6 +76,9 @@ def _judge(reading: Reading, region: Region, text: bytes, first: int) -> ParsedL
         refusal = f"exit code {region.exit_code}, but no failure is shown"
     if region.exit_code == 0 and failing:
         warnings.append("exit code 0, but failures are shown")
+    broken = sum("\ufffd" in name for name in reading.spots)
+    if broken:
+        warnings.append(f"{broken} names hold bytes that are not UTF-8")
     if refusal:
         warnings.append(f"not to be used for a grade: {refusal}")
     return ParsedLog(

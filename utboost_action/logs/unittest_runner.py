@@ -162,7 +162,7 @@ class _Reader:
                 found = self.repaired(line, found)
                 if found.start > 0 and self.open is not None:
                     self.output(line[: found.start], offset)
-            test = self.begin(found, offset, glued=found.start > 0)
+            test = self.begin(found, offset, doubtful=index == 0 and self.doubtful(line, found))
             rest = line[found.end : after]
             rest = rest[5:] if rest.startswith(SEPARATOR) else rest[4:]
             if found.is_event:
@@ -172,6 +172,11 @@ class _Reader:
             elif test is not None and index + 1 == len(ids):
                 self.rest(rest, offset)
         return True
+
+    def doubtful(self, line: bytes, found: FoundId) -> bool:
+        """Whether a blank stands before the id, as in text that names a test; the runner writes none."""
+        before = line[found.start - 1 : found.start]
+        return found.start > 0 and before.isspace() and decode(found.text) not in self.known
 
     def repaired(self, line: bytes, found: FoundId) -> FoundId:
         """The longest known id that ends where `found` ends: text may be glued before it."""
@@ -202,20 +207,21 @@ class _Reader:
 
     # ---- what a line means
 
-    def begin(self, found: FoundId, offset: int, *, glued: bool = False) -> Started | None:
+    def begin(self, found: FoundId, offset: int, *, doubtful: bool = False) -> Started | None:
         if found.is_event:
             self.open_aside()
             return None
-        return self.begin_text(decode(found.text), offset, glued=glued)
+        return self.begin_text(decode(found.text), offset, doubtful=doubtful)
 
-    def begin_text(self, name: str, offset: int, *, glued: bool = False) -> Started:
+    def begin_text(self, name: str, offset: int, *, doubtful: bool = False) -> Started:
         self.open_aside()
         test = self.out.tests.get(name)
         self.order += 1
         if test is None:
-            test = self.out.tests[name] = Started(name, offset, offset, self.order, glued=glued)
+            test = self.out.tests[name] = Started(name, offset, offset, self.order, doubtful=doubtful)
         else:
             test.runs += 1
+            test.doubtful = test.doubtful and doubtful
         self.open = self.last = test
         return test
 

@@ -26,7 +26,7 @@ class Started:
     runs: int = 1
     alone: bool = False  # its verdict came on a line of its own
     skip_below: bool = False  # a skip stands alone below its verdict
-    glued: bool = False  # text of another writer stood before its id
+    doubtful: bool = False  # a blank and other text stand before its id
 
 
 @dataclass(slots=True)

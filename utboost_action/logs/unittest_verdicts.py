@@ -18,6 +18,7 @@ def settle(seen: Transcript, known: frozenset[str]) -> Reading:
         owner = last if last in seen.section.tests and holder not in seen.section.tests else holder
         if owner in seen.tests:
             seen.tests[owner].said.append(status)
+    _drop_text(seen, out)
     _drop_printed(seen, out, sum(run[0] for run in seen.runs) if seen.runs else None)
     unsettled: list[Started] = []
     for test in seen.tests.values():
@@ -50,6 +51,26 @@ def settle(seen: Transcript, known: frozenset[str]) -> Reading:
     if seen.unparsed:
         out.warn(f"{seen.unparsed} lines look like verdicts and name no test")
     return out
+
+
+def _drop_text(seen: Transcript, out: Reading) -> None:
+    """Text that names a test is no result: ids behind a blank and headers without a rule above them.
+
+    Both stay where the closing figures need them.
+    """
+    if seen.runs and _failures_listed(seen):
+        for name in [name for name, entry in seen.section.tests.items() if not entry.strong]:
+            del seen.section.tests[name]
+    doubtful = [
+        test.id for test in seen.tests.values() if test.doubtful and test.id not in seen.section.tests
+    ]
+    if seen.runs:
+        spare = len(seen.tests.keys() | seen.section.tests.keys()) - sum(run[0] for run in seen.runs)
+        doubtful = doubtful[: max(0, spare)]
+    for name in doubtful:
+        del seen.tests[name]
+    if doubtful:
+        out.warn(f"text that names tests was left out: {listed(doubtful)}")
 
 
 def _drop_inner_runs(seen: Transcript, out: Reading) -> None:

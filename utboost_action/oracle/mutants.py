@@ -1,4 +1,4 @@
-"""Mutants of the gold patch's own lines: a test that kills one which the original tests let live adds something.
+"""Mutants of the gold patch's own lines: a test adds something when it kills one that the original tests miss.
 
 One small fault at a time, only on lines that gold added or changed. Which mutants the original tests let
 live is found by running them; that a mutant may be equivalent to gold does no harm, since nothing kills it.
@@ -7,6 +7,7 @@ live is found by running them; that a mutant may be equivalent to gold does no h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import libcst as cst
 
@@ -14,6 +15,7 @@ from utboost_action.oracle.rewriting import (
     Rewriting,
     changed_lines,
     is_docstring,
+    is_python,
     negation,
     parsed,
     replaced,
@@ -39,6 +41,7 @@ _ARITHMETIC: dict[type[cst.BaseBinaryOp], type[cst.BaseBinaryOp]] = {
     cst.Divide: cst.Multiply,
     cst.FloorDivide: cst.Multiply,
 }
+_T = TypeVar("_T")
 _Mutation = tuple[str, cst.CSTNode]
 _Operator = Callable[[cst.CSTNode], Iterator[_Mutation]]
 
@@ -52,37 +55,42 @@ def mutants(path: str, base: str, gold: str, limit: int = 12) -> list[Rewriting]
     if source is None:
         return []
     changed = changed_lines(base, gold)
-    found: dict[str, list[Rewriting]] = {operator.__name__: [] for operator in _OPERATORS}
-    texts = {gold}
+    planned: dict[str, list[tuple[str, int, cst.CSTNode, cst.CSTNode]]] = {}
     for node in walk(source.module):
-        first, last = source.lines.get(node, (0, 0))
-        if first not in changed or isinstance(node, cst.Module):
+        line, _ = source.lines.get(node, (0, 0))
+        if line in changed and not isinstance(node, cst.Module):
+            for operator in _OPERATORS:
+                for name, new in operator(node):
+                    planned.setdefault(operator.__name__, []).append((name, line, node, new))
+    texts = {gold}
+    made: list[Rewriting] = []
+    for name, line, node, new in _in_turn(list(planned.values())):
+        if len(made) == limit:
+            break
+        try:
+            text = replaced(source, node, new)
+        except cst.CSTValidationError:
             continue
-        for operator in _OPERATORS:
-            for name, new in operator(node):
-                try:
-                    text = replaced(source.module, node, new)
-                except cst.CSTValidationError:
-                    continue
-                if text not in texts and parsed(text) is not None:
-                    texts.add(text)
-                    found[operator.__name__].append(Rewriting(f"{name}, line {first}", path, text))
-    rounds = max(map(len, found.values()), default=0)
-    ordered = [some[n] for n in range(rounds) for some in found.values() if n < len(some)]
-    return ordered[:limit]
+        if text not in texts and is_python(text):
+            texts.add(text)
+            made.append(Rewriting(f"{name}, line {line}", path, text))
+    return made
+
+
+def _in_turn(lists: list[list[_T]]) -> Iterator[_T]:
+    """The first of each list, then the second of each, and so on."""
+    for n in range(max(map(len, lists), default=0)):
+        yield from (some[n] for some in lists if n < len(some))
 
 
 def _conditions(node: cst.CSTNode) -> Iterator[_Mutation]:
     if isinstance(node, cst.If | cst.IfExp | cst.While):
+        space = cst.SimpleWhitespace(" ")
         test = node.with_changes(test=negation(node.test))
-        if not isinstance(node, cst.IfExp):
-            test = test.with_changes(
-                **{
-                    f"whitespace_{'before_test' if isinstance(node, cst.If) else 'after_while'}": cst.SimpleWhitespace(
-                        " "
-                    )
-                }
-            )
+        if isinstance(node, cst.If):
+            test = test.with_changes(whitespace_before_test=space)
+        elif isinstance(node, cst.While):
+            test = test.with_changes(whitespace_after_while=space)
         yield "condition negated", test
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -22,10 +23,11 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed file: its module with unique nodes, and node -> (first line, last line), from 1."""
+    """A parsed file: its module with unique nodes, node -> (first line, last line) from 1, node -> parent."""
 
     module: cst.Module
     lines: dict[cst.CSTNode, tuple[int, int]]
+    parents: dict[cst.CSTNode, cst.CSTNode]
 
 
 def parsed(text: str) -> Parsed | None:
@@ -36,18 +38,35 @@ def parsed(text: str) -> Parsed | None:
         return None
     positions = wrapper.resolve(PositionProvider)
     lines = {node: (spot.start.line, spot.end.line) for node, spot in positions.items()}
-    return Parsed(wrapper.module, lines)
+    parents = {child: node for node in walk(wrapper.module) for child in node.children}
+    return Parsed(wrapper.module, lines, parents)
+
+
+def is_python(text: str) -> bool:
+    """Whether libcst takes a text."""
+    try:
+        cst.parse_module(text)
+    except (cst.ParserSyntaxError, RecursionError):
+        return False
+    return True
 
 
 def changed_lines(before: str, after: str) -> frozenset[int]:
     """The lines of `after` (from 1) that `before` lacks, and those beside what was taken out."""
+    old, new = before.split("\n"), after.split("\n")
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - same and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    middle = old[same : len(old) - tail], new[same : len(new) - tail]
     found: set[int] = set()
-    matcher = difflib.SequenceMatcher(None, before.split("\n"), after.split("\n"), autojunk=False)
-    for tag, _, _, begin, end in matcher.get_opcodes():
+    for tag, _, _, begin, end in difflib.SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
         if tag in ("replace", "insert"):
-            found.update(range(begin + 1, end + 1))
+            found.update(range(same + begin + 1, same + end + 1))
         elif tag == "delete":
-            found.update((begin, begin + 1))
+            found.update((same + begin, same + begin + 1))
     return frozenset(found)
 
 
@@ -81,11 +100,20 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         yield from walk(child)
 
 
-def replaced(module: cst.Module, old: cst.CSTNode, new: cst.CSTNode | cst.RemovalSentinel) -> str:
-    """The module's text with one node replaced. Raises CSTValidationError where that makes no Python."""
-    changed = module.deep_replace(old, new) if isinstance(new, cst.CSTNode) else module.deep_remove(old)
-    assert isinstance(changed, cst.Module)
-    return changed.code
+def replaced(source: Parsed, old: cst.CSTNode, new: cst.CSTNode) -> str:
+    """The file's text with one node replaced. Raises CSTValidationError where that makes no Python."""
+    while old is not source.module:
+        parent = source.parents[old]
+        changes: dict[str, object] = {}
+        for field in dataclasses.fields(parent):
+            value = getattr(parent, field.name)
+            if value is old:
+                changes[field.name] = new
+            elif isinstance(value, list | tuple) and any(item is old for item in value):
+                changes[field.name] = [new if item is old else item for item in value]
+        old, new = parent, parent.with_changes(**changes)
+    assert isinstance(new, cst.Module)
+    return new.code
 
 
 def calls(node: cst.CSTNode, names: Collection[str]) -> bool:

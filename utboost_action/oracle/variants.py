@@ -8,25 +8,25 @@ is done only where it is safe by the text; the original tests check it again bef
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from typing import TypeVar
 
 import libcst as cst
 import libcst.matchers as m
 
+from utboost_action.oracle.renaming import LOOKS_AT_LOCALS, renamed_locals
 from utboost_action.oracle.rewriting import (
     Parsed,
     Rewriting,
     calls,
     changed_lines,
     functions_with,
-    is_docstring,
     negation,
     parsed,
     replaced,
     walk,
 )
 
-_LOOKS_AT_LOCALS = ("locals", "vars", "dir", "eval", "exec", "super")
-_SUFFIX = "_renamed"
+_Block = TypeVar("_Block", cst.Module, cst.IndentedBlock)
 _PURE = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Tuple, cst.List, cst.Dict, cst.Set)
 _PARTS = (cst.Element, cst.DictElement, cst.LeftParen, cst.RightParen, cst.Comma)
 
@@ -56,16 +56,6 @@ def variants(path: str, base: str, gold: str, limit: int = 6) -> list[Rewriting]
     return ordered[:limit]
 
 
-def renamed_locals(
-    source: Parsed, function: cst.FunctionDef, _changed: Collection[int]
-) -> Iterator[tuple[str, str]]:
-    """Every plain local of the function gets another name."""
-    names = _own_locals(function)
-    if names:
-        new = function.with_changes(body=function.body.visit(_Renaming(names)))
-        yield f"renamed locals of {function.name.value}", replaced(source.module, function, new)
-
-
 def inverted_conditionals(
     source: Parsed, function: cst.FunctionDef, changed: Collection[int]
 ) -> Iterator[tuple[str, str]]:
@@ -82,7 +72,7 @@ def inverted_conditionals(
         found.append((0 if any(first <= line <= last for line in changed) else 1, node, new))
     for _, node, new in sorted(found, key=lambda item: item[0])[:2]:
         name = f"inverted conditional in {function.name.value}, line {source.lines[node][0]}"
-        yield name, replaced(source.module, node, new)
+        yield name, replaced(source, node, new)
 
 
 def extracted_helpers(
@@ -108,7 +98,7 @@ def reordered(
             for n in range(len(block.body) - 1):
                 if _independent(block.body[n], block.body[n + 1]):
                     name = f"reordered statements in {function.name.value}"
-                    yield name, replaced(source.module, block, _swapped(block, n))
+                    yield name, replaced(source, block, _swapped(block, n))
                     return
     for holder in walk(source.module):
         if isinstance(holder, cst.Module | cst.IndentedBlock) and function in holder.body:
@@ -116,9 +106,8 @@ def reordered(
             place = body.index(function)
             for n in (place, place - 1):
                 if 0 <= n < len(body) - 1 and _free_functions(body[n], body[n + 1]):
-                    new = _swapped(holder, n)
-                    text = new.code if isinstance(new, cst.Module) else replaced(source.module, holder, new)
-                    yield f"reordered {function.name.value} and its neighbour", text
+                    name = f"reordered {function.name.value} and its neighbour"
+                    yield name, replaced(source, holder, _swapped(holder, n))
                     return
 
 
@@ -129,82 +118,6 @@ _REWRITES: tuple[_Rewrite, ...] = (
     named_results,
     reordered,
 )
-
-
-class _Renaming(m.MatcherDecoratableTransformer):
-    """Renames plain names; attributes, keywords of calls and names of parameters stay."""
-
-    def __init__(self, names: Collection[str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:  # noqa: N802 (libcst's name)
-        return True
-
-    def leave_Attribute(  # noqa: N802
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
-    ) -> cst.Attribute:
-        return updated_node.with_changes(attr=original_node.attr)
-
-    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:  # noqa: N802
-        return updated_node.with_changes(keyword=original_node.keyword)
-
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:  # noqa: N802
-        if original_node.value in self._names:
-            return updated_node.with_changes(value=original_node.value + _SUFFIX)
-        return updated_node
-
-
-def _own_locals(function: cst.FunctionDef) -> frozenset[str]:
-    """Names that the function binds by assignment, loop or `with`, and that nothing else could mean."""
-    if calls(function, _LOOKS_AT_LOCALS):
-        return frozenset()
-    bound: set[str] = set()
-    barred: set[str] = set()
-    used: set[str] = set()
-    for node in walk(function):
-        if isinstance(node, cst.Name):
-            used.add(node.value)
-        if isinstance(node, cst.ClassDef):
-            return frozenset()
-        if node is not function and isinstance(node, cst.FunctionDef | cst.Lambda):
-            barred |= _inner_names(node)
-        elif isinstance(node, cst.Param):
-            barred.add(node.name.value)
-        elif isinstance(node, cst.Global | cst.Nonlocal):
-            barred |= {item.name.value for item in node.names}
-        elif isinstance(node, cst.Import | cst.ImportFrom):
-            barred |= {name.value for name in walk(node) if isinstance(name, cst.Name)}
-        elif isinstance(node, cst.CompFor):
-            barred |= _targets(node.target)
-        elif isinstance(node, cst.AssignTarget | cst.For | cst.AugAssign | cst.AnnAssign):
-            bound |= _targets(node.target)
-        elif isinstance(node, cst.AsName):
-            bound |= _targets(node.name)
-    return frozenset(
-        name for name in bound - barred if name + _SUFFIX not in used and not name.startswith("__")
-    )
-
-
-def _inner_names(node: cst.FunctionDef | cst.Lambda) -> set[str]:
-    """What an inner function binds or is called: these names mean something else there."""
-    names = {param.name.value for param in walk(node) if isinstance(param, cst.Param)}
-    if isinstance(node, cst.FunctionDef):
-        names.add(node.name.value)
-        for inner in walk(node.body):
-            if isinstance(inner, cst.AssignTarget | cst.For | cst.AugAssign | cst.AnnAssign | cst.NamedExpr):
-                names |= _targets(inner.target)
-            elif isinstance(inner, cst.AsName):
-                names |= _targets(inner.name)
-    return names
-
-
-def _targets(target: cst.CSTNode) -> set[str]:
-    if isinstance(target, cst.Name):
-        return {target.value}
-    if isinstance(target, cst.Tuple | cst.List):
-        return {name for element in target.elements for name in _targets(element.value)}
-    return _targets(target.value) if isinstance(target, cst.StarredElement) else set()
 
 
 def _own_nodes(function: cst.FunctionDef) -> Iterator[cst.CSTNode]:
@@ -245,7 +158,7 @@ def _by_statement(
     source: Parsed, function: cst.FunctionDef, changed: Collection[int], what: str, rewrite: _Statement
 ) -> Iterator[tuple[str, str]]:
     """Rewrite one statement of the function into several: one on a changed line where there is one."""
-    if calls(function, _LOOKS_AT_LOCALS):
+    if calls(function, LOOKS_AT_LOCALS):
         return
     used = frozenset(node.value for node in walk(source.module) if isinstance(node, cst.Name))
     found = []
@@ -260,7 +173,7 @@ def _by_statement(
                 body = [*block.body[:n], *new, *block.body[n + 1 :]]
                 found.append((near, first, block, block.with_changes(body=body)))
     for _, line, old, changed_block in sorted(found, key=lambda item: item[:2])[:1]:
-        yield f"{what} in {function.name.value}, line {line}", replaced(source.module, old, changed_block)
+        yield f"{what} in {function.name.value}, line {line}", replaced(source, old, changed_block)
 
 
 def _with_helper(statement: cst.SimpleStatementLine, used: frozenset[str]) -> list[cst.BaseStatement] | None:
@@ -315,7 +228,7 @@ def _value_of(statement: cst.SimpleStatementLine) -> cst.BaseExpression | None:
         return None
     value = statement.body[0].value
     tied = (cst.Yield, cst.Await, cst.NamedExpr)
-    if value is None or any(isinstance(node, tied) for node in walk(value)):
+    if value is None or calls(value, ("super",)) or any(isinstance(node, tied) for node in walk(value)):
         return None
     return value
 
@@ -349,24 +262,21 @@ def _plain_assignment(node: cst.CSTNode) -> tuple[str, set[str]] | None:
 
 def _free_functions(one: cst.CSTNode, other: cst.CSTNode) -> bool:
     """Two plain functions of different names, whose definitions compute nothing."""
-    return (
-        all(
-            isinstance(node, cst.FunctionDef)
-            and not node.decorators
-            and all(
-                p.default is None or isinstance(p.default, _PURE)
-                for p in walk(node)
-                if isinstance(p, cst.Param)
-            )
-            for node in (one, other)
+    if not isinstance(one, cst.FunctionDef) or not isinstance(other, cst.FunctionDef):
+        return False
+    computes_nothing = all(
+        not node.decorators
+        and all(
+            param.default is None or isinstance(param.default, _PURE)
+            for param in walk(node)
+            if isinstance(param, cst.Param)
         )
-        and one.name.value != other.name.value
-    )  # type: ignore[attr-defined]  # both are functions
+        for node in (one, other)
+    )
+    return computes_nothing and one.name.value != other.name.value
 
 
-def _swapped(block: cst.Module | cst.IndentedBlock, n: int) -> cst.Module | cst.IndentedBlock:
+def _swapped(block: _Block, n: int) -> _Block:
     body = list(block.body)
-    if n == 0 and is_docstring(body[0]):
-        return block
     body[n], body[n + 1] = body[n + 1], body[n]
     return block.with_changes(body=body)

@@ -101,7 +101,7 @@ def test_a_budget_that_ends_keeps_what_came_before():
         return Reply("x")
 
     result = sampled(Client(reply), schedule_of(Profile.PAPER), read=lambda sample: [Unit(sample.label)])
-    assert (len(result.samples), result.ending, result.missing) == (21, Ending.BUDGET, 20)
+    assert (len(result.samples), result.ending, result.missing) == (21, Ending.BUDGET, 40)
 
 
 def test_the_hash_is_exact():

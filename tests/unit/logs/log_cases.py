@@ -251,6 +251,26 @@ DJANGO = [
         complete=False,
     ),
     Case(
+        "text that names a test",
+        "django",
+        "test_a (app.A) ... ok\nRunning test_ghost (app.A) ... ok\n test_ghost2 (app.A) ... FAIL\n",
+        {"test_a (app.A)": P},
+    ),
+    Case(
+        "an id behind printed text and a blank, which the figures count",
+        "django",
+        "progress: test_a (app.A) ... ok\ntest_b (app.A) ... ok\n\n" + closing(2, "OK"),
+        {"test_a (app.A)": P, "test_b (app.A)": P},
+        complete=True,
+    ),
+    Case(
+        "a header that a test prints",
+        "django",
+        "test_a (app.A) ... \nFAIL: test_b (app.A)\nok\ntest_b (app.A) ... ok\n\n" + closing(2, "OK"),
+        {"test_a (app.A)": P, "test_b (app.A)": P},
+        complete=True,
+    ),
+    Case(
         "one id twice in one run",
         "django",
         "test_a (app.A) ... ok\ntest_a (app.A) ... ok\n\n" + closing(2, "OK"),

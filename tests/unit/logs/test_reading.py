@@ -83,6 +83,11 @@ class TestText:
         log = read_log(b"test_a (m.T) ... " + b"x" * 1_000_000 + b" ok\ntest_b (m.T) ... ok\n", "django")
         assert set(log.statuses.values()) == {TestStatus.PASSED}
 
+    def test_bytes_that_are_not_utf8_are_told(self) -> None:
+        log = read_log(b"PASSED t.py::a[\xff]\n", "pytest")
+        assert set(log.statuses) == {"t.py::a[\ufffd]"}
+        assert log.warnings == ("1 names hold bytes that are not UTF-8",)
+
     def test_byte_order_mark(self) -> None:
         assert set(read_log(b"\xef\xbb\xbftest_a (m.T) ... ok\n", "django").statuses) == {"test_a (m.T)"}
 
