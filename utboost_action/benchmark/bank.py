@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from utboost_action.benchmark.bank_signals import signals_from_json, signals_to_json
 from utboost_action.errors import InputError
 from utboost_action.model import AugmentedTest, BankStatus, TestMode, Validation
 from utboost_action.patches import touched_paths, with_final_newline
@@ -145,6 +146,7 @@ def _entry(raw: object, instance_id: str, where: str) -> AugmentedTest:
                 at=validation.get("at"),
             ),
             rationale=str(raw.get("rationale", "")),
+            signals=signals_from_json(raw.get("signals") or {}),
         )
     except (ValueError, TypeError) as problem:
         raise InputError(f"{where}: {problem}") from None
@@ -155,6 +157,9 @@ def _instance_file(instance_id: str, base: str, tests: Iterable[AugmentedTest]) 
     for test in sorted(tests, key=lambda test: test.id):
         entry = asdict(test)
         del entry["instance_id"]
+        entry["signals"] = signals_to_json(test.signals)
+        if not entry["signals"]:
+            del entry["signals"]
         entries.append(entry)
     return {"schema": SCHEMA, "instance_id": instance_id, "base_commit": base, "tests": entries}
 

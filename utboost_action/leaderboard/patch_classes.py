@@ -23,6 +23,7 @@ from utboost_action.patches import with_final_newline
 _BATCH = 64
 _SECONDS = 60
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n]*(?:\n|\Z)")
+_HEADER = re.compile(r"^(?:diff --git |--- |@@ )", re.MULTILINE)
 _BINARY = re.compile(r"^(?:GIT binary patch|Binary files .{1,2000} differ)\r?$", re.MULTILINE)
 _NAMES: dict[type, str] = {list: "a list", JsonObject: "an object", bool: "a truth value"}
 _LINE = re.compile(r"(?:at line |:)(\d+)\s*$")
@@ -51,12 +52,11 @@ def classify(values: Sequence[tuple[str | type | None, bool]]) -> list[PatchForm
     Raises AuditError when there is no git.
     """
     forms = [_before_git(value, present) for value, present in values]
-    readable = [number for number, form in enumerate(forms) if form.text.strip()]
-    problems = _numstat([forms[number].text for number in readable])
-    for number, problem in zip(readable, problems, strict=True):
-        if problem:
-            forms[number] = _with_problem(forms[number], problem)
-    return forms
+    texts = dict.fromkeys(form.text for form in forms if form.text.strip())
+    headed = [text for text in texts if _HEADER.search(text)]
+    problems = dict.fromkeys(texts, "no header of a patch in it")
+    problems |= zip(headed, _numstat(headed), strict=True)
+    return [_with_problem(form, problems[form.text]) if problems.get(form.text) else form for form in forms]
 
 
 def out_of_fence(patch: str) -> str | None:

@@ -23,7 +23,7 @@ from utboost_action.model import Finding
 
 MAX_FILE_BYTES = 96 * 1024 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024
-MAX_ROWS = 50_000
+MAX_ROWS = 10_000
 MAX_KEYS = 100
 MAX_ROW_FINDINGS = 5_000
 _KNOWN_NAMES = ("all_preds.jsonl", "preds.json", "all_preds.json", "preds.jsonl")

@@ -1,4 +1,4 @@
-"""Mutants of the gold patch's own lines: a test adds something when it kills one that the original tests miss.
+"""Mutants of the gold patch: a test adds something when it kills one that the original tests let live.
 
 One small fault at a time, only on lines that gold added or changed. Which mutants the original tests let
 live is found by running them; that a mutant may be equivalent to gold does no harm, since nothing kills it.

@@ -8,7 +8,6 @@ is done only where it is safe by the text; the original tests check it again bef
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import TypeVar
 
 import libcst as cst
 import libcst.matchers as m
@@ -26,7 +25,6 @@ from utboost_action.oracle.rewriting import (
     walk,
 )
 
-_Block = TypeVar("_Block", cst.Module, cst.IndentedBlock)
 _PURE = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Tuple, cst.List, cst.Dict, cst.Set)
 _PARTS = (cst.Element, cst.DictElement, cst.LeftParen, cst.RightParen, cst.Comma)
 
@@ -276,7 +274,7 @@ def _free_functions(one: cst.CSTNode, other: cst.CSTNode) -> bool:
     return computes_nothing and one.name.value != other.name.value
 
 
-def _swapped(block: _Block, n: int) -> _Block:
+def _swapped(block: cst.Module | cst.IndentedBlock, n: int) -> cst.CSTNode:
     body = list(block.body)
     body[n], body[n + 1] = body[n + 1], body[n]
     return block.with_changes(body=body)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,7 +37,8 @@ class Place:
         values = {
             "model": "test-model",
             "profile": Profile.CUSTOM,
-            "schedule": "0x8",
+            "schedule": "0x1",
+            "gold_repeats": 2,
             "retries": 1,
             "base_url": url,
         }
@@ -59,9 +61,26 @@ def place(tmp_path):
     return Place(tmp_path)
 
 
-def test_what_survives_every_gate_is_in_the_bank(place):
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory):
+    """One full generation: (its place, its report, the requests it made)."""
+    place = Place(tmp_path_factory.mktemp("whole"))
     with model_server(SCRIPT) as server:
-        report = place.generate(url=server.url)
+        return place, place.generate(url=server.url, schedule="0x8", gold_repeats=3), server.requests
+
+
+@pytest.fixture
+def done(whole_run, tmp_path):
+    """A copy of that run's folder, so that each test may go on from it."""
+    shutil.copytree(whole_run[0].folder, tmp_path / "copy")
+    place = Place.__new__(Place)
+    place.folder, place.instance = tmp_path / "copy", whole_run[0].instance
+    place.sandbox = LocalSandbox(place.folder / "trees", Limits(timeout=60))
+    return place
+
+
+def test_what_survives_every_gate_is_in_the_bank(whole_run):
+    place, report, _requests = whole_run
     (result,) = report.results
     assert result.state is InstanceState.WRITTEN, result
     by_name = {test.targets[0].rpartition("::")[2]: test for test in place.tests()}
@@ -92,10 +111,9 @@ def test_what_survives_every_gate_is_in_the_bank(place):
     assert b"secret-key" not in written
 
 
-def test_generated_tests_flag_a_special_cased_patch(place):
+def test_generated_tests_flag_a_special_cased_patch(done):
     """The bank's entry, on top of the official test patch, tells the candidate from gold."""
-    with model_server(SCRIPT) as server:
-        place.generate(url=server.url)
+    place = done
     tree = place.folder / "candidate"
     subprocess.run(["cp", "-r", place.folder / "trees" / "tiny", tree], check=True)
     flagged = {}
@@ -112,30 +130,28 @@ def test_generated_tests_flag_a_special_cased_patch(place):
     }
 
 
-def test_two_runs_from_one_transcript_give_the_same_bank_byte_for_byte(place):
-    with model_server(SCRIPT) as server:
-        place.generate(url=server.url, transcript=place.folder / "t.jsonl")
+def test_two_runs_from_one_transcript_give_the_same_bank_byte_for_byte(done):
     for number in (1, 2):
-        place.generate(f"replay{number}", f"bank{number}", replay=place.folder / "t.jsonl")
-    banks = [(place.folder / bank / "demo__tiny-1.json").read_bytes() for bank in ("bank", "bank1", "bank2")]
+        replay = done.folder / "run" / "transcript.jsonl"
+        done.generate(f"replay{number}", f"bank{number}", replay=replay, schedule="0x8", gold_repeats=3)
+    banks = [(done.folder / bank / "demo__tiny-1.json").read_bytes() for bank in ("bank", "bank1", "bank2")]
     assert banks[0] == banks[1] == banks[2]
 
 
-def test_a_replay_with_another_setting_is_a_miss_that_names_the_prompt(place):
-    with model_server(SCRIPT) as server:
-        place.generate(url=server.url, transcript=place.folder / "t.jsonl")
+def test_a_replay_with_another_setting_is_a_miss_that_names_the_prompt(done):
     with pytest.raises(ReplayMissError, match=r"no reply to the prompt [0-9a-f]{32} \(demo__tiny-1, files"):
-        place.generate("other", "other-bank", replay=place.folder / "t.jsonl", model="another")
+        done.generate("other", replay=done.folder / "run" / "transcript.jsonl", model="another")
 
 
-def test_started_again_it_neither_asks_nor_pays_twice(place):
+def test_started_again_it_neither_asks_nor_pays_twice(done, whole_run):
+    """And entries of the bank keep what people made of them meanwhile."""
+    file = done.folder / "bank" / "demo__tiny-1.json"
+    file.write_text(file.read_text().replace('"candidate"', '"confirmed"'))
     with model_server(SCRIPT) as server:
-        first = place.generate(url=server.url)
-        asked = len(server.requests)
-        again = place.generate(url=server.url)
-        assert len(server.requests) == asked
-    assert again.spent == first.spent
-    assert len(place.tests()) == 4
+        again = done.generate(url=server.url, schedule="0x8", gold_repeats=3)
+        assert server.requests == []
+    assert again.spent == whole_run[1].spent
+    assert [str(test.status) for test in done.tests()] == ["confirmed"] * 4
 
 
 RUN_AND_HANG = """
@@ -149,7 +165,7 @@ from utboost_action.execution.protocol import Limits
 place.folder = pathlib.Path(sys.argv[1])
 place.instance = tiny.instance(pathlib.Path(sys.argv[2]))
 place.sandbox = LocalSandbox(place.folder / "trees", Limits(timeout=60))
-place.generate(url=sys.argv[3])
+place.generate(url=sys.argv[3], schedule="0x8")
 """
 
 
@@ -190,7 +206,7 @@ def test_killed_and_started_again_it_asks_only_for_what_is_missing(place, tmp_pa
         had = transcript.read_bytes().count(b"\n")
         hanging = False
         before = len(server.requests)
-        report = place.generate(url=server.url)
+        report = place.generate(url=server.url, schedule="0x8")
         asked = [body for body in server.requests[before:] if "n" not in body]
     assert had == 7
     assert sorted(body["seed"] for body in asked) == [4, 5, 6, 7]
@@ -199,8 +215,9 @@ def test_killed_and_started_again_it_asks_only_for_what_is_missing(place, tmp_pa
 
 
 def test_a_budget_that_ends_keeps_what_was_earned(place):
+    steps = "0x2,0.8x8,0.9x8"
     with model_server(SCRIPT) as server:
-        report = place.generate(url=server.url, schedule="0x2,0.8x8,0.9x8", budget_tokens=430)
+        report = place.generate(url=server.url, schedule=steps, budget_tokens=430)
         assert len(server.requests) == 4
     (result,) = report.results
     assert (result.state, result.ending, result.missing) == (
@@ -209,9 +226,7 @@ def test_a_budget_that_ends_keeps_what_was_earned(place):
         16,
     )
     assert len(place.tests()) == 2
-    place.generate(
-        "again", "bank2", replay=place.folder / "run" / "transcript.jsonl", schedule="0x2,0.8x8,0.9x8"
-    )
+    place.generate("again", "bank2", replay=place.folder / "run" / "transcript.jsonl", schedule=steps)
     assert place.tests("bank2") == place.tests()
 
 
@@ -264,13 +279,13 @@ def test_an_endpoint_without_any_extras_does_as_well(place):
                 return refusal(400, f"unknown parameter {name!r}", param=name)
         if any(message["role"] == "system" for message in body["messages"]):
             return refusal(400, "system role not supported")
-        served = by_stage({**tiny.GOOD, "write": tiny.TESTS_WRITTEN[number % 8]})(body, number)
+        served = by_stage({**tiny.GOOD, "write": tiny.TESTS_WRITTEN[number % 2]})(body, number)
         value = json.loads(served.body)
         del value["usage"]
         return Answer(body=json.dumps(value).encode())
 
     with model_server(script) as server:
-        report = place.generate(url=server.url, concurrency=2)
+        report = place.generate(url=server.url, concurrency=2, schedule="0x3")
         assert server.peak <= 2
     assert report.results[0].state is InstanceState.WRITTEN
     assert not report.spent.measured
@@ -315,26 +330,15 @@ def test_the_differential_strategy_shows_both_patches_and_marks_its_tests(place)
     assert {test.source for test in place.tests()} == {"utgenerator:differential"}
 
 
-def test_the_issue_strategy_shows_neither_gold_nor_candidate(place):
-    with model_server(SCRIPT) as server:
-        place.generate(url=server.url, candidates={"demo__tiny-1": tiny.SPECIAL_CASE})
-        for body in server.requests:
-            assert "value > high" not in json.dumps(body)
-            assert "value == 10" not in json.dumps(body)
+def test_the_issue_strategy_shows_neither_gold_nor_candidate(whole_run):
+    assert len(whole_run[2]) == 4
+    for body in whole_run[2]:
+        assert "value > high" not in json.dumps(body)
 
 
 def test_a_candidate_is_needed_for_the_differential_strategy(place):
     report = place.generate(strategy=Strategy.DIFFERENTIAL, url="http://127.0.0.1:9/v1")
     assert "needs a candidate patch" in report.results[0].detail
-
-
-def test_entries_of_the_bank_keep_what_people_made_of_them(place):
-    with model_server(SCRIPT) as server:
-        place.generate(url=server.url)
-        file = place.folder / "bank" / "demo__tiny-1.json"
-        file.write_text(file.read_text().replace('"candidate"', '"confirmed"'))
-        place.generate(url=server.url)
-    assert {str(test.status) for test in place.tests()} == {"confirmed"}
 
 
 def test_no_key_and_no_endpoint_is_an_input_error(place):

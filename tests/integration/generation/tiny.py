@@ -24,14 +24,15 @@ GOLD = '''\
 diff --git a/tiny.py b/tiny.py
 --- a/tiny.py
 +++ b/tiny.py
-@@ -2,4 +2,8 @@ def clamp(value, low, high):
+@@ -1,5 +1,9 @@
+ def clamp(value, low, high):
      """Return value, but at least low and at most high."""
++    if low > high:
++        raise ValueError(low)
      if value < low:
          return low
 +    if value > high:
 +        return high
-+    if low > high:
-+        raise ValueError(low)
      return value
 '''
 TEST_PATCH = """\
@@ -59,7 +60,10 @@ diff --git a/tiny.py b/tiny.py
 +        return high
      return value
 '''
-ISSUE = "clamp() ignores its upper bound: clamp(10, 0, 9) should be 9. It returns at most high, says its docstring."
+ISSUE = """\
+clamp() ignores its upper bound: clamp(10, 0, 9) should be 9.
+
+It returns at most high, says its docstring. An empty range is a ValueError."""
 
 
 def instance(trees: Path) -> Instance:
@@ -112,7 +116,7 @@ GOOD = {
     "lines": '{"ranges": [{"path": "tests/test_tiny.py", "first": 8, "last": 9}]}',
 }
 TESTS_WRITTEN = [
-    block("def test_far_above():\n    assert clamp(50, 0, 9) == 9")
+    block("def test_far_above():\n    found = clamp(50, 0, 9)\n    assert found == 9")
     + 'WHY: test_far_above: "It returns at most high, says its docstring."\n',
     block("def test_inside():\n    assert clamp(5, 0, 9) == 5"),
     block("def test_wrong():\n    assert clamp(5, 0, 9) == 6"),
@@ -123,7 +127,7 @@ TESTS_WRITTEN = [
     + "WHY: test_empty_range: none\n",
     block("def test_far_above_again():\n    result = clamp(50, 0, 9)\n    assert result == 9"),
     block(
-        "SEEN = []\n\n\ndef test_hash():\n    assert hash('spam') % 2 == hash('spam') % 2\n    assert len(set('ab')) == 2"
+        "SEEN = []\n\n\ndef test_hash():\n    assert max({'spam', 'ham'}) == 'spam'\n    assert clamp(1, 0, 9)"
     ),
     "I cannot.",
     block("def test_low():\n    pass"),
