@@ -40,7 +40,7 @@ _MARKER = re.compile(rb"(>>>>> (?:Start|End) Test Output) [0-9a-f]{32}'")
 _FUNCTION = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: the defaults are read off the class by the command line
 class Effort:
     """How many programs are tried for one instance, each run once; base and gold as an audit runs them."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from utboost_action.bypasses import find_bypasses
 from utboost_action.disagreement import Disagreement, explain_difference
@@ -19,7 +21,9 @@ from utboost_action.grading import (
 from utboost_action.logs import parser_for_repo, read_log
 from utboost_action.logs.official import Harness, OfficialReading, harness_of, official_report_map
 from utboost_action.logs.slicing import unquote
-from utboost_action.model import Finding, Instance, ParsedLog, Prediction, PredictionClass
+from utboost_action.model import Finding, Instance, ParsedLog, Prediction, PredictionClass, Submission
+
+MAX_LOG = 256 << 20  # bytes of one submitted log that are read
 
 # Findings of the intake after which a log no longer speaks for the submitted patch.
 DOUBTS = {
@@ -90,6 +94,35 @@ def regrade_log(
         findings=find_bypasses(data, reading.statuses, official, corrected, parsed),
         parsed=parsed,
     )
+
+
+def regrade_submission(submission: Submission, instances: Mapping[str, Instance]) -> Iterator[Regrade]:
+    """Regrade every instance that has a prediction or a log, one log in memory at a time.
+
+    A row whose log no reader knows is left out. Yields in the order of `instances`.
+    """
+    resolved = submission.claim.resolved
+    for instance_id, instance in instances.items():
+        path = submission.logs.get(instance_id)
+        prediction = submission.predictions.get(instance_id)
+        if path is None and prediction is None:
+            continue
+        with contextlib.suppress(InputError):
+            yield regrade_log(
+                instance,
+                read_submitted_log(path) if path else None,
+                claimed=None if resolved is None else instance_id in resolved,
+                prediction=prediction,
+                doubts=doubts_about(instance_id, submission.findings),
+            )
+
+
+def read_submitted_log(path: Path) -> bytes | None:
+    """A submitted log, or None when it is too large to be one or cannot be read."""
+    try:
+        return path.read_bytes() if path.stat().st_size <= MAX_LOG else None
+    except OSError:
+        return None
 
 
 def doubts_about(instance_id: str, findings: Iterable[Finding]) -> tuple[str, ...]:

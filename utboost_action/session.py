@@ -22,7 +22,7 @@ from utboost_action.execution.store import RunStore
 from utboost_action.leaderboard import read_submission
 from utboost_action.logs import parser_for_repo
 from utboost_action.model import Audit, Submission, VerdictKind
-from utboost_action.regrade import doubts_about, regrade_log
+from utboost_action.regrade import regrade_submission
 from utboost_action.replay import Replay, Task
 from utboost_action.report.document import badge_document, rates, report_document
 from utboost_action.report.evidence import ReproduceCommand
@@ -31,7 +31,6 @@ from utboost_action.settings import FailOn, SandboxKind, Settings, default_cache
 from utboost_action.storage import canonical_json, write_atomically
 
 SUMMARY_BYTES = 1_000_000  # a job summary larger than 1 MiB is dropped whole
-_MAX_LOG = 256 << 20  # bytes of one submitted log that a regrade reads
 _FAILS = {
     FailOn.NEVER: frozenset[VerdictKind](),
     FailOn.WRONG: frozenset((VerdictKind.WRONG,)),
@@ -86,7 +85,7 @@ def run(session: Session, progress: Progress = lambda _verdict: None) -> Outcome
     stopping = threading.Event()
     own = settings.out / "runs"
     trusted = RunStore(settings.cache or default_cache())
-    with _sandbox(settings) as sandbox:
+    with sandbox_of(settings) as sandbox:
         sandbox.remove_leftovers()
         for store in (trusted, submitted := RunStore(own, trusted)):
             store.folder.mkdir(parents=True, exist_ok=True)
@@ -134,32 +133,13 @@ def _write(session: Session, result: Audit) -> Outcome:
 
 def regraded(session: Session) -> dict[str, bool | None] | None:
     """Resolved by the submission's own logs, corrected reading, for each task; None when it has no logs."""
-    submission = session.submission
-    if not submission.logs:
+    if not session.submission.logs:
         return None
-    result: dict[str, bool | None] = {}
-    for task in session.tasks:
-        instance_id = task.instance.instance_id
-        path = submission.logs.get(instance_id)
-        data = read_submitted_log(path) if path else None
-        with contextlib.suppress(InputError):  # a row whose log no reader knows stays unknown
-            grade = regrade_log(
-                task.instance,
-                data,
-                claimed=task.claimed,
-                prediction=task.prediction,
-                doubts=doubts_about(instance_id, submission.findings),
-            )
-            result[instance_id] = grade.corrected.resolved
-    return result
-
-
-def read_submitted_log(path: Path) -> bytes | None:
-    """A submitted log, or None when it is too large to be one or cannot be read."""
-    try:
-        return path.read_bytes() if path.stat().st_size <= _MAX_LOG else None
-    except OSError:
-        return None
+    wanted = {task.instance.instance_id: task.instance for task in session.tasks}
+    return {
+        grade.instance_id: grade.corrected.resolved
+        for grade in regrade_submission(session.submission, wanted)
+    }
 
 
 def reproduce_command(settings: Settings) -> ReproduceCommand:
@@ -178,7 +158,8 @@ def reproduce_command(settings: Settings) -> ReproduceCommand:
 
 
 @contextlib.contextmanager
-def _sandbox(settings: Settings) -> Iterator[Sandbox]:
+def sandbox_of(settings: Settings) -> Iterator[Sandbox]:
+    """The sandbox that the settings ask for. Raises EngineUnavailableError."""
     limits = Limits(timeout=settings.timeout)
     if settings.sandbox is SandboxKind.LOCAL:
         assert settings.trees is not None

@@ -16,7 +16,7 @@ STAGES = {
     "oracle": {"oracle"},
     "report": {"report"},
 }
-JOINS = {"audit", "replay", "regrade", "inspection", "generate", "settings", "session"}
+JOINS = {"audit", "replay", "regrade", "inspection", "generate", "settings", "session", "confirm", "board"}
 EDGES = {"github", "commands", "cli", "main", "__main__"}  # nothing but an edge imports an edge
 MAY_ALSO = {"github": {"report"}}
 

@@ -17,9 +17,8 @@ from utboost_action.errors import InputError
 from utboost_action.leaderboard import read_submission
 from utboost_action.logs import parser_for_repo, read_log
 from utboost_action.model import ParsedLog
-from utboost_action.regrade import Regrade, doubts_about, regrade_log
+from utboost_action.regrade import Regrade, regrade_submission
 from utboost_action.report.render import plain
-from utboost_action.session import read_submitted_log
 
 _MAX_LOG = 512 << 20  # bytes, unpacked
 
@@ -50,19 +49,7 @@ def regrade_command(
     rows = read_benchmark(benchmark, parser_for_repo=parser_for_repo)
     submitted = read_submission(submission, instances=rows.instances, split=rows.split)
     resolved = submitted.claim.resolved
-    grades = []
-    for instance_id, instance in rows.instances.items():
-        if instance_id not in submitted.predictions and instance_id not in submitted.logs:
-            continue
-        path = submitted.logs.get(instance_id)
-        grade = regrade_log(
-            instance,
-            read_submitted_log(path) if path else None,
-            claimed=None if resolved is None else instance_id in resolved,
-            prediction=submitted.predictions.get(instance_id),
-            doubts=doubts_about(instance_id, submitted.findings),
-        )
-        grades.append(_regrade(grade))
+    grades = [_regrade(grade) for grade in regrade_submission(submitted, rows.instances)]
     value: dict[str, object] = {
         "schema": 1,
         "submission": submitted.name,

@@ -1,0 +1,227 @@
+"""`confirm`, and people's word on a bank's tests: `bank confirm | retire | dispute | relate`."""
+
+from __future__ import annotations
+
+import getpass
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from utboost_action import session
+from utboost_action.benchmark.bank import read_bank, write_bank
+from utboost_action.benchmark.rows import read_benchmark
+from utboost_action.confirm import Effort, Juror, confirm
+from utboost_action.errors import AuditError, InputError
+from utboost_action.execution.store import RunStore
+from utboost_action.leaderboard import read_submission
+from utboost_action.leaderboard.checkout import submission_folders
+from utboost_action.logs import parser_for_repo
+from utboost_action.model import AugmentedTest, BankStatus, Decision, Opinion, PredictionClass
+from utboost_action.oracle.confirmation import tally_of
+from utboost_action.replay import Replay
+from utboost_action.report.escaping import printable
+from utboost_action.settings import SandboxKind, Settings, default_cache
+
+_BANK = Annotated[Path, typer.Option(help="The bank folder.")]
+_WHO = Annotated[str, typer.Option(help="Who says so (default: the user's name).")]
+
+
+def confirm_command(
+    bank: _BANK,
+    benchmark: Annotated[str, typer.Option(help="Rows: a file, lite, verified, ..., or a hub name.")],
+    leaderboard: Annotated[
+        Path | None, typer.Option(help="Other submissions, whose patches are the jury (a checkout).")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Only jurors of this split of the checkout.")] = None,
+    instances: Annotated[str, typer.Option(help="Only these instance ids, separated by commas.")] = "",
+    sandbox: Annotated[SandboxKind, typer.Option(help="docker, or local for trusted patches.")] = (
+        SandboxKind.DOCKER
+    ),
+    trees: Annotated[Path | None, typer.Option(help="Prepared trees of the local sandbox.")] = None,
+    image_template: Annotated[
+        str | None, typer.Option(help="Image name with {instance_id}, in place of the rows' images.")
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="Where runs are kept (default: the user's cache).")
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Runs on gold.")] = Settings.repeats,
+    timeout: Annotated[float, typer.Option(help="Seconds for each script in a sandbox.")] = Settings.timeout,
+    variants: Annotated[int, typer.Option(help="Rewritings of gold to try.")] = Effort.variants,
+    mutants: Annotated[int, typer.Option(help="Faults in gold's lines to try.")] = Effort.mutants,
+    jurors: Annotated[int, typer.Option(help="Other submissions' patches to try.")] = Effort.jurors,
+) -> None:
+    """Try a bank's tests on rewritings of gold, on faults in it and on other submissions; record what shows.
+
+    A test passes into no verdict by this command: an audit weighs what is recorded (docs/method.md).
+    """
+    settings = Settings(
+        submission=Path(),
+        benchmark=benchmark,
+        bank=bank,
+        sandbox=sandbox,
+        trees=trees,
+        image_template=image_template,
+        repeats=repeats,
+        timeout=timeout,
+        cache=cache,
+    ).checked()
+    rows = read_benchmark(benchmark, parser_for_repo=parser_for_repo)
+    known = read_bank(bank)
+    wanted = [part.strip() for part in instances.split(",") if part.strip()] or [
+        name for name in known if name in rows.instances
+    ]
+    for name in wanted:
+        if name not in known or name not in rows.instances:
+            raise InputError(f"--instances: {name} is not in both the bank and the benchmark")
+    jury = _jury(leaderboard, split) if leaderboard else {}
+    failed = 0
+    store = RunStore(settings.cache or default_cache())
+    store.folder.mkdir(parents=True, exist_ok=True)
+    with session.sandbox_of(settings) as box:
+        replay = Replay(box, store, store, repeats, timeout, image_template)
+        for name in wanted:
+            try:
+                entries = confirm(
+                    replay,
+                    rows.instances[name],
+                    known[name],
+                    jury.get(name, ()),
+                    Effort(variants, mutants, jurors),
+                    at=_now(),
+                )
+            except AuditError as problem:
+                failed += 1
+                typer.echo(printable(f"{name}: {problem}"), err=True)
+                continue
+            write_bank(bank, entries, {name: rows.instances[name].base_commit})
+            for entry in entries:
+                typer.echo(printable(_line(entry)))
+    raise typer.Exit(1 if failed == len(wanted) else 0)
+
+
+def bank_confirm_command(
+    test: Annotated[str, typer.Argument(help="An entry's id, or ENTRY::TEST for one of its tests.")],
+    bank: _BANK,
+    why: Annotated[str, typer.Option(help="Why it may be held against a patch.")],
+    who: _WHO = "",
+) -> None:
+    """A person confirms a test: it can make a verdict WRONG from now on."""
+    _decide(bank, test, Opinion.CONFIRM, why, who)
+
+
+def bank_dispute_command(
+    test: Annotated[str, typer.Argument(help="An entry's id, or ENTRY::TEST for one of its tests.")],
+    bank: _BANK,
+    why: Annotated[str, typer.Option(help="What is wrong with it.")],
+    who: _WHO = "",
+) -> None:
+    """A person doubts a test: what it shows is SUSPECT at most, until somebody confirms it."""
+    _decide(bank, test, Opinion.DISPUTE, why, who)
+
+
+def bank_retire_command(
+    test: Annotated[str, typer.Argument(help="An entry's id.")],
+    bank: _BANK,
+    why: Annotated[str, typer.Option(help="Why it is given up.")],
+    who: _WHO = "",
+) -> None:
+    """A person takes an entry out of use; it stays in the bank with the reason."""
+    _decide(bank, test, Opinion.RETIRE, why, who)
+
+
+def bank_relate_command(
+    test: Annotated[str, typer.Argument(help="An entry's id.")],
+    bank: _BANK,
+    sentence: Annotated[str, typer.Option(help="The sentence of the issue that the test rests on.")],
+    who: _WHO = "",
+    benchmark: Annotated[str | None, typer.Option(help="Rows, to check that the issue says so.")] = None,
+) -> None:
+    """Record the sentence of the issue that a test rests on."""
+    entry = _entry(bank, test)
+    if benchmark is not None:
+        row = read_benchmark(benchmark, parser_for_repo=parser_for_repo).instances.get(entry.instance_id)
+        if row is None or " ".join(sentence.split()) not in " ".join(row.problem_statement.split()):
+            raise InputError(
+                f"--sentence: the issue of {entry.instance_id} does not say so; quote it as it is"
+            )
+    signals = replace(entry.signals, issue=sentence, issue_from=who or _user())
+    write_bank(bank, [replace(entry, signals=signals)], {})
+    typer.echo(printable(_line(replace(entry, signals=signals))))
+
+
+def decided(
+    entry: AugmentedTest, opinion: Opinion, why: str, who: str, at: str, test: str = ""
+) -> AugmentedTest:
+    """An entry with one more decision; one about the whole entry changes its status as well."""
+    decision = Decision(opinion, who, why, at, test)
+    signals = replace(entry.signals, decisions=(*entry.signals.decisions, decision))
+    status = {
+        Opinion.CONFIRM: BankStatus.CONFIRMED,
+        Opinion.DISPUTE: BankStatus.CANDIDATE,
+        Opinion.RETIRE: BankStatus.RETIRED,
+    }[opinion]
+    return replace(entry, signals=signals, status=entry.status if test else status)
+
+
+def _decide(bank: Path, name: str, opinion: Opinion, why: str, who: str) -> None:
+    if not why.strip():
+        raise InputError("--why: say why, in a sentence; it is kept in the bank")
+    entry = _entry(bank, name)
+    test = name.removeprefix(entry.id).removeprefix("::")
+    if test and opinion is Opinion.RETIRE:
+        raise InputError(f"{name}: an entry is retired whole; dispute one of its tests instead")
+    changed = decided(entry, opinion, why.strip(), who or _user(), _now(), test)
+    write_bank(bank, [changed], {})
+    typer.echo(printable(_line(changed)))
+
+
+def _entry(bank: Path, name: str) -> AugmentedTest:
+    entries = [entry for tests in read_bank(bank).values() for entry in tests]
+    matching = [entry for entry in entries if name == entry.id or name.startswith(f"{entry.id}::")]
+    if not matching:
+        near = ", ".join(entry.id for entry in entries[:3])
+        raise InputError(f"{name}: no entry of bank {str(bank)!r}; its entries are named like {near}")
+    return max(matching, key=lambda entry: len(entry.id))
+
+
+def _jury(leaderboard: Path, split: str | None) -> dict[str, list[Juror]]:
+    """Instance id -> the patches submitted for it, those that claim to resolve it first."""
+    found: dict[str, list[tuple[bool, Juror]]] = {}
+    for own, folder in submission_folders(leaderboard, split):
+        submission = read_submission(folder, split=own)
+        claimed = submission.claim.resolved or frozenset()
+        for instance_id, prediction in submission.predictions.items():
+            if prediction.kind is PredictionClass.OK:
+                juror = Juror(submission.name, prediction.patch)
+                found.setdefault(instance_id, []).append((instance_id not in claimed, juror))
+    by_claim: Callable[[tuple[bool, Juror]], bool] = lambda item: item[0]  # noqa: E731
+    return {name: [juror for _, juror in sorted(some, key=by_claim)] for name, some in found.items()}
+
+
+def _line(entry: AugmentedTest) -> str:
+    """One line on what is known of an entry."""
+    kinds = Counter((showing.kind, showing.plausible is True) for showing in entry.signals.showings)
+    programs = ", ".join(f"{count} {kind}s" for (kind, kept), count in sorted(kinds.items()) if kept)
+    tests = entry.targets or tuple(sorted({t for s in entry.signals.showings for t in s.fails}))
+    narrow = sum(bool(tally_of(entry, test).narrow) for test in tests)
+    killers = sum(bool(tally_of(entry, test).killed) for test in tests)
+    return (
+        f"{entry.id}  {entry.status}  tried on {programs or 'nothing'}; {narrow} tests over-narrow, "
+        f"{killers} kill a mutant, {len(entry.signals.decisions)} decisions"
+    )
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        raise InputError("--who: say who decides; the system knows no name") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
