@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from utboost_action.benchmark.rows import read_benchmark
@@ -48,9 +49,13 @@ def counter() -> tuple[str, Count]:
     """(name, function) of the best token counter that is installed."""
     for module in ("bpe_openai", "tiktoken"):
         with contextlib.suppress(Exception):
-            encoding = importlib.import_module(module).get_encoding("o200k_base")
-            return "o200k_base", lambda text: len(encoding.encode(text))
+            encode = importlib.import_module(module).get_encoding("o200k_base").encode
+            return "o200k_base", partial(_length, encode)
     return "bound from bytes", token_bound
+
+
+def _length(encode: Callable[[str], Sequence[int]], text: str) -> int:
+    return len(encode(text))
 
 
 class Scripted:
@@ -71,6 +76,7 @@ class Scripted:
         }
 
     def ask(self, request: Request, samples: Sequence[int]) -> Mapping[int, Reply]:
+        """Keep the prompt and give the stage's scripted reply."""
         self.prompts[request.stage] = request.messages
         return {sample: Reply(json.dumps(self._replies.get(request.stage, {}))) for sample in samples}
 
@@ -94,7 +100,7 @@ def prompts_of(instance: Instance, view: RepositoryView) -> dict[str, tuple[Mess
         budget=options.locate_tokens,
     )
     location = localise(scope, client, Tally())
-    documented = mentioned_in(instance.problem_statement, view, 4)
+    documented = mentioned_in(instance.problem_statement, official.digests[0], view, 4)
     messages, _ = writing_prompt(
         prefix, location, view, documented, budget=options.write_tokens, differential=False
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from utboost_action.benchmark.bank import Bank
@@ -95,6 +95,30 @@ def audit(
     for future in open_tasks:  # what ended while the audit was being stopped
         if not future.cancelled() and future.exception() is None:
             verdicts[future.result().instance_id] = future.result()
+    return audit_of(
+        submission,
+        benchmark,
+        tasks,
+        verdicts,
+        repeats=replay.repeats,
+        sandbox_name=sandbox_name,
+        trusted_only=replay.sandbox.trusted_only,
+        problem=problem,
+    )
+
+
+def audit_of(
+    submission: Submission,
+    benchmark: Benchmark,
+    tasks: Sequence[Task],
+    verdicts: Mapping[str, Verdict],
+    *,
+    repeats: int,
+    sandbox_name: str,
+    trusted_only: bool,
+    problem: str = "",
+) -> Audit:
+    """The value of an audit from the verdicts there are; tasks without one are not audited."""
     return Audit(
         submission=submission,
         benchmark=benchmark.source,
@@ -103,9 +127,10 @@ def audit(
         verdicts=tuple(verdicts.get(task.instance.instance_id) or _not_audited(task) for task in tasks),
         tests={task.instance.instance_id: task.tests for task in tasks if task.tests},
         sandbox=sandbox_name,
-        repeats=replay.repeats,
-        notes=_notes(benchmark, tasks, trusted_only=replay.sandbox.trusted_only),
-        problem=problem,
+        repeats=repeats,
+        notes=_notes(benchmark, tasks, trusted_only=trusted_only),
+        problem=problem or _common_fault(verdicts.values(), len(tasks)),
+        gold={task.instance.instance_id: task.instance.patch for task in tasks},
     )
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from utboost_action import __version__
-from utboost_action.commands import audit, bank, intake, logs
+from utboost_action.commands import audit, bank, generate, intake, logs, shards
 from utboost_action.errors import AuditError
 from utboost_action.report.escaping import printable
 
@@ -26,6 +26,10 @@ app.command("audit")(audit.audit_command)
 app.command("inspect")(intake.inspect_command)
 app.command("parse")(logs.parse_command)
 app.command("regrade")(logs.regrade_command)
+app.command("generate")(generate.generate_command)
+app.command("plan")(shards.plan_command)
+app.command("execute")(shards.execute_command)
+app.command("merge")(shards.merge_command)
 app.command("demo")(audit.demo_command)
 app.add_typer(bank.app, name="bank")
 

@@ -15,8 +15,10 @@ from pathlib import Path
 
 from utboost_action.errors import AuditError, SandboxError
 from utboost_action.execution.reading import TreeRequest, read_files
+from utboost_action.execution.side import Suite
 from utboost_action.logs.official import official_report_map
 from utboost_action.model import (
+    ORIGINAL,
     AugmentedTest,
     BankStatus,
     Instance,
@@ -33,10 +35,12 @@ from utboost_action.oracle.relation import outcomes_of
 from utboost_action.oracle.rewriting import Rewriting, incremental_patch
 from utboost_action.oracle.showings import showing_of
 from utboost_action.oracle.variants import variants
-from utboost_action.patches import touched_paths, with_final_newline
-from utboost_action.replay import Replay, patch_key
+from utboost_action.patches import normalised, touched_paths, with_final_newline
+from utboost_action.replay import Replay, patch_key, suites_of
+from utboost_action.storage import content_key
 
 _MARKER = re.compile(rb"(>>>>> (?:Start|End) Test Output) [0-9a-f]{32}'")
+_IN_ONE_BOX = 6
 _FUNCTION = re.compile(r"\w+")
 
 
@@ -59,9 +63,12 @@ class Juror:
 
 @dataclass(frozen=True, slots=True)
 class _Program:
+    """A program to try: gold with `change` (base into the rewritten file), or a whole patch of its own."""
+
     kind: ProgramKind
     name: str
-    patch: str
+    key: str
+    change: str
 
 
 def confirm(
@@ -82,17 +89,20 @@ def confirm(
     live = tuple(entry for entry in entries if entry.status is not BankStatus.RETIRED)
     if not live:
         return tuple(entries)
-    gold = replay.side(instance, live, instance.patch, repeats=replay.repeats, trusted=True)
-    base = replay.side(instance, live, "", repeats=min(replay.repeats, 2), trusted=True)
-    if problem := outcomes_of(gold, "original").obstacle:
+    suites = suites_of(instance, live)
+    gold = replay.side(instance, suites, instance.patch, repeats=replay.repeats, trusted=True)
+    base = replay.side(instance, suites, "", repeats=min(replay.repeats, 2), trusted=True)
+    if problem := outcomes_of(gold, ORIGINAL).obstacle:
         raise AuditError(f"{instance.instance_id}: gold: {problem}")
     texts = _Texts.read(replay, instance, live)
     shown: dict[str, list[Showing]] = {entry.id: [] for entry in live}
-    for program in _programs(instance, texts, jurors, effort):
-        trusted = program.kind is not ProgramKind.JUROR
-        side = replay.side(instance, live, program.patch, repeats=1, trusted=trusted, like=gold)
+    tried = [
+        *_trusted_programs(replay, instance, suites, texts, effort),
+        *_jury(replay, instance, suites, gold, jurors, effort),
+    ]
+    for program, side in tried:
         for entry in live:
-            showing = showing_of(entry.id, program.kind, program.name, patch_key(program.patch), gold, side)
+            showing = showing_of(entry.id, program.kind, program.name, program.key, gold, side)
             shown[entry.id].append(showing)
     told = _base_messages(replay, instance, live, texts, gold, base)
     result = []
@@ -134,26 +144,65 @@ class _Texts:
         return cls(base, gold, {entry.id: files for entry, files in zip(entries, tests, strict=True)})
 
 
-def _programs(
-    instance: Instance, texts: _Texts, jurors: Sequence[Juror], effort: Effort
-) -> Iterator[_Program]:
-    """Variants, mutants, then the jury: at most as many of each as the effort says."""
+def _trusted_programs(
+    replay: Replay, instance: Instance, suites: Sequence[Suite], texts: _Texts, effort: Effort
+) -> Iterator[tuple[_Program, SideRun]]:
+    """Variants and mutants, many in one box: each is laid over the prepared gold tree with its test patch.
+
+    A program that stops the box (a mutant that loops) is known by that; the next ones get a new box.
+    """
+    left = list(_rewritten(instance, texts, effort))
+    while left:
+        batch = left[:_IN_ONE_BOX]
+        laid = [
+            replace(suite, name=_suite_name(n, suite), test_patch=program.change + suite.test_patch)
+            for n, program in enumerate(batch)
+            for suite in suites
+        ]
+        side = replay.side(instance, (suites[0], *laid), instance.patch, repeats=1, trusted=True, retry=False)
+        for n, program in enumerate(batch):
+            names = {_suite_name(n, suite): suite.name for suite in suites}
+            own = tuple(replace(run, suite=names[run.suite]) for run in side.runs if run.suite in names)
+            stopped = any(run.exit_code is None for run in own)
+            yield program, replace(side, runs=own)
+            left.pop(0)
+            if stopped:
+                break
+
+
+def _rewritten(instance: Instance, texts: _Texts, effort: Effort) -> Iterator[_Program]:
     for kind, make, limit in (
         (ProgramKind.VARIANT, variants, effort.variants),
         (ProgramKind.MUTANT, mutants, effort.mutants),
     ):
         by_file = [make(path, texts.base.get(path, ""), text, limit) for path, text in texts.gold.items()]
         for rewriting in _in_turn(by_file)[:limit]:
-            change = incremental_patch(rewriting.path, texts.gold[rewriting.path], rewriting.text)
-            yield _Program(kind, rewriting.name, with_final_newline(instance.patch) + change)
+            change = incremental_patch(rewriting.path, texts.base.get(rewriting.path, ""), rewriting.text)
+            key = content_key([normalised(instance.patch), change])
+            yield _Program(kind, rewriting.name, key, change)
+
+
+def _jury(
+    replay: Replay,
+    instance: Instance,
+    suites: Sequence[Suite],
+    gold: SideRun,
+    jurors: Sequence[Juror],
+    effort: Effort,
+) -> Iterator[tuple[_Program, SideRun]]:
+    """Other submissions' patches, each in a box of its own; equal ones, and those equal to gold, once."""
     seen = {patch_key(instance.patch)}
     for juror in jurors:
-        if len(seen) > effort.jurors:
-            return
         key = patch_key(juror.patch)
-        if juror.patch.strip() and key not in seen:
-            seen.add(key)
-            yield _Program(ProgramKind.JUROR, juror.name, juror.patch)
+        if len(seen) > effort.jurors or not juror.patch.strip() or key in seen:
+            continue
+        seen.add(key)
+        side = replay.side(instance, suites, juror.patch, repeats=1, trusted=False, like=gold)
+        yield _Program(ProgramKind.JUROR, juror.name, key, ""), side
+
+
+def _suite_name(number: int, suite: Suite) -> str:
+    return f"{number}:{suite.name}"
 
 
 def _in_turn(lists: Sequence[Sequence[Rewriting]]) -> list[Rewriting]:
@@ -185,7 +234,7 @@ def _base_messages(
     if not split:
         return {}
     try:
-        side = replay.side(instance, split, "", repeats=1, trusted=True)
+        side = replay.side(instance, suites_of(instance, split), "", repeats=1, trusted=True)
     except SandboxError:
         return {}
     found = {}

@@ -36,7 +36,7 @@ def read_plan(folder: Path) -> Plan:
     path = folder / PLAN
     if not path.is_file():
         raise InputError(
-            f"{path}: no such file; the job that collects writes it, and its artifact is to be downloaded here"
+            f"{path}: no such file; the job that collects writes it; download its artifact to here"
         )
     try:
         plan = _read(Plan, path, MAX_PLAN)

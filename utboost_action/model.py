@@ -211,7 +211,7 @@ class Signals:
     """
 
     showings: tuple[Showing, ...] = ()
-    base_messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    base_messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     issue: str = ""
     issue_from: str = ""
     decisions: tuple[Decision, ...] = ()

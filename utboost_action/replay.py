@@ -6,6 +6,7 @@ This joins the benchmark's row, the sandbox, the log readers and the oracle for 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,35 +17,32 @@ from utboost_action.errors import ImageMissingError, InputError, SandboxError
 from utboost_action.eval_script import EvalScript, parse_eval_script
 from utboost_action.execution.floor import Floor
 from utboost_action.execution.protocol import Sandbox
-from utboost_action.execution.side import Reading, SidePlan, Suite, run_side
+from utboost_action.execution.side import SidePlan, Suite, run_side
 from utboost_action.execution.store import RunStore
-from utboost_action.grading import grade_corrected, grade_official
 from utboost_action.leaderboard.integrity import runner_configuration
-from utboost_action.logs import read_log
-from utboost_action.logs.official import official_report_map
 from utboost_action.model import (
     ORIGINAL,
     AugmentedTest,
     BankStatus,
     Cause,
     Instance,
-    ParsedLog,
     Prediction,
     PredictionClass,
     Run,
     SideRun,
     TestMode,
     Verdict,
+    VerdictKind,
 )
 from utboost_action.oracle.relation import outcomes_of
 from utboost_action.oracle.setup_faults import setup_doubt
 from utboost_action.oracle.stability import environments
-from utboost_action.oracle.verdicts import Sides, inconclusive, is_plausible, judge
+from utboost_action.oracle.verdicts import Sides, inconclusive, is_plausible, judge, with_second_look
+from utboost_action.own_logs import reader_of
 from utboost_action.patches import normalised, touched_paths, with_final_newline
 from utboost_action.storage import content_key
 
 _BASE_REPEATS = 2  # base tells the kind of a difference, and must not waver itself
-_EXCERPTS, _EXCERPT_LINES = 20, 40  # failures of one log whose lines are kept, and how many of each
 
 
 class Interrupted(Exception):  # noqa: N818 (no fault: the user stopped the audit)
@@ -105,25 +103,26 @@ class Replay:
     def side(
         self,
         instance: Instance,
-        tests: Sequence[AugmentedTest],
+        suites: Sequence[Suite],
         patch: str,
         *,
         repeats: int,
         trusted: bool,
         like: SideRun | None = None,
+        retry: bool = True,
     ) -> SideRun:
-        """One program (a patch, "" for base) under the original and these tests, from the store or run now.
+        """One program (a patch, "" for base) under these suites, from the store or run now.
 
-        like: gold's runs; then the augmented tests run only where the original ones come out as with it.
-        Raises SandboxError, ImageMissingError, InputError, and Interrupted as `verdict` does.
+        like: gold's runs, for a candidate; then other suites than the original one run only where that comes
+        out as with gold. retry: run once more, alone, where the set-up seems at fault. Raises SandboxError,
+        ImageMissingError, InputError, and Interrupted as `verdict`.
         """
         script = parse_eval_script(instance.eval_script or "")
-        plans = _Plans(
-            replace(self, repeats=repeats), instance, script, _suites(instance, script, tuple(tests))
-        )
+        plans = _Plans(replace(self, repeats=repeats), instance, script, tuple(suites))
         store = self.trusted if trusted else self.submitted
         if like is None:
-            return self._side(plans.candidate(patch), instance, store)
+            doubt = setup_doubt if retry else lambda _side: ""
+            return self._side(plans.candidate(patch), instance, store, doubt=doubt)
         return self._side(
             plans.candidate(patch),
             instance,
@@ -136,7 +135,7 @@ class Replay:
         instance = task.instance
         script = parse_eval_script(instance.eval_script or "")
         tests = tuple(test for test in task.tests if test.status is not BankStatus.RETIRED)
-        plans = _Plans(self, instance, script, _suites(instance, script, tests))
+        plans = _Plans(self, instance, script, suites_of(instance, tests))
         gold = self._side(plans.gold(), instance, self.trusted)
         base = None
         if tests and not outcomes_of(gold, ORIGINAL).obstacle:
@@ -154,19 +153,28 @@ class Replay:
         if files and go_on([run for run in candidate.runs if run.suite == ORIGINAL]):
             plan = plans.reverted(task.prediction.patch, files)
             reverted = self._side(plan, instance, self.submitted, go_on, doubt)
-        verdict = judge(
-            Sides(
-                instance_id=instance.instance_id,
-                claimed=task.claimed,
-                gold=gold,
-                base=base,
-                candidate=candidate,
-                reverted=reverted,
-                runner_files=files,
-                tests=tests,
-                candidate_key=patch_key(task.prediction.patch),
-            )
+        sides = Sides(
+            instance_id=instance.instance_id,
+            claimed=task.claimed,
+            gold=gold,
+            base=base,
+            candidate=candidate,
+            reverted=reverted,
+            runner_files=files,
+            tests=tests,
+            candidate_key=patch_key(task.prediction.patch),
         )
+        verdict = judge(sides)
+        if verdict.kind is VerdictKind.WRONG:  # nobody is accused by one look
+            again = plans.again()
+            gold_again = self._side(again.gold(), instance, self.trusted)
+            plan = (
+                again.reverted(task.prediction.patch, files)
+                if reverted
+                else again.candidate(task.prediction.patch)
+            )
+            judged_again = self._side(plan, instance, self.submitted, go_on, doubt)
+            verdict = judge(with_second_look(sides, gold_again, judged_again))
         return _with_place(verdict, task.prediction)
 
     def _side(
@@ -199,7 +207,7 @@ class Replay:
         self, plan: SidePlan, instance: Instance, work: Path, go_on: Callable[[Sequence[Run]], bool]
     ) -> SideRun:
         with self.sandbox.box(self.image(instance)) as box:
-            side = run_side(box, plan, work, read=_reader(instance), go_on=go_on)
+            side = run_side(box, plan, work, read=reader_of(instance), go_on=go_on)
         if self.stopping():
             raise Interrupted
         return side
@@ -217,6 +225,7 @@ class _Plans:
         self, replay: Replay, instance: Instance, script: EvalScript, suites: tuple[Suite, ...]
     ) -> None:
         self._replay = replay
+        self._first = 0  # the number of the first repeat
         self._script = script
         self._suites = suites
         self._gold_patch = instance.patch
@@ -229,6 +238,12 @@ class _Plans:
             "suites": [[suite.name, suite.test_patch, suite.directives] for suite in suites],
             "timeout": replay.timeout,
         }
+
+    def again(self) -> _Plans:
+        """The same plans for a second look: fresh boxes, the next environments."""
+        later = copy.copy(self)
+        later._first = self._first + self._replay.repeats
+        return later
 
     def gold(self) -> SidePlan:
         return self._plan(self._gold_patch, self._replay.repeats)
@@ -244,7 +259,7 @@ class _Plans:
 
     def _plan(self, patch: str, repeats: int, revert: tuple[str, ...] = ()) -> SidePlan:
         gold_patch = self._gold_patch if revert else ""
-        varied = environments(repeats)
+        varied = environments(repeats, self._first)
         decides = {
             "patch": normalised(patch),
             "repeats": [dict(each) for each in varied],
@@ -254,8 +269,9 @@ class _Plans:
         return SidePlan(key, patch, self._script, self._suites, repeats, revert, gold_patch, varied)
 
 
-def _suites(instance: Instance, script: EvalScript, tests: tuple[AugmentedTest, ...]) -> tuple[Suite, ...]:
+def suites_of(instance: Instance, tests: Sequence[AugmentedTest]) -> tuple[Suite, ...]:
     """The original test patch, then each augmented test's: alone, or on top of it where it extends."""
+    script = parse_eval_script(instance.eval_script or "")
     suites = [Suite(ORIGINAL, instance.test_patch)]
     for test in tests:
         on_top = test.mode is TestMode.EXTENDS
@@ -279,68 +295,3 @@ def _with_place(verdict: Verdict, prediction: Prediction) -> Verdict:
         return verdict
     malformed = f" (malformed: {prediction.detail})" if prediction.kind is PredictionClass.CORRUPT else ""
     return replace(verdict, reasons=(f"{prediction.where}: {verdict.reasons[0]}{malformed}",))
-
-
-def _reader(instance: Instance) -> Callable[[bytes, str, int | None], Reading]:
-    """Read one of our own logs both ways: what happened, and what the official harness would say."""
-    parser = instance.log_parser or ""
-
-    def read(data: bytes, nonce: str, exit_code: int | None) -> Reading:
-        parsed = read_log(data, parser, nonce=nonce)
-        official = official_report_map(_as_official(data, nonce, exit_code), parser)
-        grade = grade_official(
-            official.statuses,
-            instance.fail_to_pass,
-            instance.pass_to_pass,
-            fail_only=instance.fail_only,
-            refused=official.refused,
-        )
-        listed = grade_corrected(parsed, instance, official=official.statuses).tests
-        fixes = [test.passes for test in listed if test.name in instance.fail_to_pass]
-        messages = {test: spot.message for test, spot in parsed.evidence.items() if spot.message}
-        seen = (*parsed.statuses.values(), *parsed.events.values())
-        usable, problem = True, ""
-        if parsed.statuses and exit_code and not any(status.fails for status in seen):
-            usable, problem = False, f"exit code {exit_code}, but the log shows no failure"
-        elif parsed.statuses and not parsed.gradable:
-            usable, problem = False, "; ".join(parsed.warnings) or "the log may not be used for a grade"
-        return Reading(
-            outcomes=parsed.statuses,
-            messages=messages,
-            excerpts=_excerpts(data, parsed),
-            official=grade.resolved,
-            fixes=_all_met(fixes),
-            usable=usable,
-            problem=problem,
-        )
-
-    return read
-
-
-def _excerpts(data: bytes, parsed: ParsedLog) -> dict[str, str]:
-    """The lines of the log that show the first failures."""
-    failed = [test for test, status in parsed.statuses.items() if status.fails and test in parsed.evidence]
-    if not failed:
-        return {}
-    lines = data.decode("utf-8", "replace").split("\n")
-    shown = {}
-    for test in failed[:_EXCERPTS]:
-        spot = parsed.evidence[test]
-        kept = lines[spot.first_line - 1 : spot.last_line]
-        if len(kept) > _EXCERPT_LINES:
-            kept = [*kept[: _EXCERPT_LINES // 2], "[...]", *kept[-_EXCERPT_LINES // 2 :]]
-        shown[test] = "\n".join(line.rstrip("\r")[:500] for line in kept)
-    return shown
-
-
-def _all_met(passes: list[bool | None]) -> bool | None:
-    """True when every listed test passes, False when one fails or none is known to pass."""
-    if False in passes or (passes and True not in passes):
-        return False
-    return True if passes and None not in passes else None
-
-
-def _as_official(data: bytes, nonce: str, exit_code: int | None) -> bytes:
-    """Our log as swebench 5 would have written it: bare markers, and the exit code behind the End marker."""
-    bare = data.replace(f" {nonce}'".encode(), b"'")
-    return bare + f"\n>>>>> Test Exit Code: {exit_code}\n".encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,16 +62,27 @@ class Outcome:
 def prepare(settings: Settings) -> Session:
     """Read benchmark, bank and submission. Raises InputError (or AuditError, when a hub is not reached)."""
     settings.checked()
-    benchmark = read_benchmark(settings.benchmark, parser_for_repo=parser_for_repo)
-    bank: Bank = read_bank(settings.bank) if settings.bank else {}
+    benchmark, bank = read_rows_and_bank(settings)
     submission = read_submission(
         settings.submission, instances=benchmark.instances, split=benchmark.split or None
     )
+    return session_of(settings, benchmark, bank, submission)
+
+
+def read_rows_and_bank(settings: Settings) -> tuple[Benchmark, Bank]:
+    """What all submissions of one run are audited against. Raises as `prepare`."""
+    benchmark = read_benchmark(settings.benchmark, parser_for_repo=parser_for_repo)
+    return benchmark, read_bank(settings.bank) if settings.bank else {}
+
+
+def session_of(settings: Settings, benchmark: Benchmark, bank: Bank, submission: Submission) -> Session:
+    """The session of a submission that was read already. Raises InputError when nothing is to be audited."""
     tasks = plan_tasks(submission, benchmark, bank, settings.instances)
     if not tasks:
         raise InputError(
-            f"submission {str(settings.submission)!r}: none of its {len(submission.predictions)} predictions "
-            f"is for an instance of {settings.benchmark!r}; give the benchmark that it was made for"
+            f"submission {settings.submission_shown!r}: none of its {len(submission.predictions)} "
+            f"predictions is for an instance of {settings.benchmark!r}; give the benchmark that it was "
+            "made for"
         )
     return Session(settings, benchmark, submission, tuple(tasks))
 
@@ -81,6 +92,11 @@ def run(session: Session, progress: Progress = lambda _verdict: None) -> Outcome
 
     Raises EngineUnavailableError before anything starts.
     """
+    return write_reports(session, judge(session, progress), regraded(session))
+
+
+def judge(session: Session, progress: Progress = lambda _verdict: None) -> Audit:
+    """Replay and judge the tasks; nothing but the run folder is written. Raises as `run`."""
     settings = session.settings
     stopping = threading.Event()
     own = settings.out / "runs"
@@ -101,7 +117,7 @@ def run(session: Session, progress: Progress = lambda _verdict: None) -> Outcome
             image_template=settings.image_template,
             stopping=stopping.is_set,
         )
-        result = audit(
+        return audit(
             session.submission,
             session.benchmark,
             session.tasks,
@@ -111,12 +127,14 @@ def run(session: Session, progress: Progress = lambda _verdict: None) -> Outcome
             progress=progress,
             sandbox_name=str(settings.sandbox),
         )
-    return _write(session, result)
 
 
-def _write(session: Session, result: Audit) -> Outcome:
+def write_reports(session: Session, result: Audit, by_own_logs: Mapping[str, bool | None] | None) -> Outcome:
+    """The files of an audit, and what it comes to. by_own_logs: as `regraded` says it."""
     settings = session.settings
-    document = report_document(result, reproduce_command(settings), regraded(session))
+    document = report_document(
+        result, reproduce_command(settings), None if by_own_logs is None else dict(by_own_logs)
+    )
     loader = jinja2.FileSystemLoader(settings.template) if settings.template else None
     texts = {
         "report.md": render(document, Detail.FULL, loader=loader),
@@ -153,7 +171,7 @@ def reproduce_command(settings: Settings) -> ReproduceCommand:
         extra += ["--repeats", str(settings.repeats)]
     bank = str(settings.bank) if settings.bank else ""
     return ReproduceCommand(
-        str(settings.submission), settings.benchmark, bank, str(settings.sandbox), tuple(extra)
+        settings.submission_shown, settings.benchmark, bank, str(settings.sandbox), tuple(extra)
     )
 
 

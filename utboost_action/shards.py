@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from utboost_action import __version__
-from utboost_action.model import Claim, Finding, Instance, Prediction, Submission, Verdict
+from utboost_action.model import AugmentedTest, Claim, Finding, Instance, Prediction, Submission, Verdict
 from utboost_action.storage import content_key
 from utboost_action.typed_json import to_json
 
@@ -29,7 +29,8 @@ class Submitted:
     """A submission as it travels: what was read of it, without its files.
 
     path: its folder as a reader knows it. regraded: instance id -> resolved by its own log (None: unknown),
-    None without logs. instances: the ids to audit, in the benchmark's order.
+    None without logs. instances: the ids to audit, in the benchmark's order. tree: git's id of the folder,
+    "" when not known.
     """
 
     path: str
@@ -41,6 +42,7 @@ class Submitted:
     findings: tuple[Finding, ...]
     regraded: Mapping[str, bool | None] | None
     instances: tuple[str, ...]
+    tree: str = ""
 
     def as_submission(self) -> Submission:
         """The value that an audit takes; it has no files any more."""
@@ -68,22 +70,45 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
+class How:
+    """What all shards and the merge must agree on; texts as the command line takes them."""
+
+    benchmark: str
+    bank: str = ""
+    sandbox: str = "docker"
+    trees: str = ""
+    image_template: str = ""
+    repeats: int = 3
+    timeout: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What was collected of a pull request or a folder, and how it is shared out.
 
-    head_sha: the commit that was read, "" for a folder. others, removed: changed paths that belong to no
-    submission, and submissions that the pull request deletes. notes: what else a reader must know.
+    head_sha: the commit that was read, "" for a folder. tests: the bank, as far as it is needed;
+    generated: the ids of those that were written for this audit. others, removed: changed paths that
+    belong to no submission, and submissions that the pull request deletes. notes: what else to know.
     """
 
     schema: int
     tool: str
     head_sha: str
-    benchmark: str
+    how: How
     submissions: tuple[Submitted, ...]
     shards: tuple[Shard, ...]
+    tests: tuple[AugmentedTest, ...] = ()
+    generated: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def bank(self) -> dict[str, tuple[AugmentedTest, ...]]:
+        """The tests by instance."""
+        found: dict[str, tuple[AugmentedTest, ...]] = {}
+        for test in self.tests:
+            found[test.instance_id] = (*found.get(test.instance_id, ()), test)
+        return found
 
     @property
     def key(self) -> str:
@@ -101,23 +126,28 @@ class UnitVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """What one shard brings back. problem: why it stopped before its end, "" when it did not."""
+    """What one shard brings back.
+
+    problems: place of a submission -> why its part stopped before its end. seconds: instance id -> how
+    long it took.
+    """
 
     schema: int
     tool: str
     plan: str
     index: int
     verdicts: tuple[UnitVerdict, ...]
-    problem: str = ""
+    problems: Mapping[str, str] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """All that came back. verdicts: by unit. missing: shards without a usable result, each with the reason."""
+    """All that came back. missing: shards without a usable result, each with the reason."""
 
     verdicts: Mapping[Unit, Verdict]
     missing: Mapping[int, str]
-    problems: tuple[str, ...]
+    problems: Mapping[int, tuple[str, ...]]
 
     def problem_of(self, plan: Plan, submission: int) -> str:
         """Why the audit of one submission is not whole, "" when it is."""
@@ -132,7 +162,7 @@ class Merged:
             for shard, count in lost
             if count
         ]
-        return "; ".join([*texts, *self.problems])
+        return "; ".join([*texts, *self.problems.get(submission, ())])
 
 
 def cost_of(instance: Instance, augmented: int, durations: Mapping[str, float], repeats: int = 3) -> float:
@@ -190,7 +220,7 @@ def merge(plan: Plan, results: Sequence[ShardResult], unusable: Mapping[int, str
     missing = {shard.index: "it brought no result" for shard in plan.shards}
     missing |= {index: why for index, why in (unusable or {}).items() if index in missing}
     by_index = {shard.index: shard for shard in plan.shards}
-    problems: list[str] = []
+    problems: dict[int, tuple[str, ...]] = {}
     for result in results:
         shard = by_index.get(result.index)
         if shard is None:
@@ -205,6 +235,8 @@ def merge(plan: Plan, results: Sequence[ShardResult], unusable: Mapping[int, str
         else:
             missing.pop(result.index, None)
             verdicts |= found
-            if result.problem:
-                problems.append(f"shard {result.index}: {result.problem}")
-    return Merged(verdicts, dict(sorted(missing.items())), tuple(problems))
+            for place, text in result.problems.items():
+                if place.isdecimal():
+                    said = f"shard {result.index}: {text}"
+                    problems[int(place)] = (*problems.get(int(place), ()), said)
+    return Merged(verdicts, dict(sorted(missing.items())), problems)

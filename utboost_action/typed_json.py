@@ -81,8 +81,8 @@ def _is_required(field: dataclasses.Field[typing.Any]) -> bool:
 
 
 @functools.cache
-def _hints(kind: type[object]) -> dict[str, object]:
-    return typing.get_type_hints(kind)
+def _hints(kind: typing.Hashable) -> dict[str, object]:
+    return typing.get_type_hints(cast(type, kind))
 
 
 def _read(kind: object, value: object, where: str) -> object:
@@ -92,7 +92,9 @@ def _read(kind: object, value: object, where: str) -> object:
     if origin is tuple:
         return tuple(_read(arguments[0], each, f"{where}[{n}]") for n, each in enumerate(_list(value, where)))
     if origin is frozenset:
-        return frozenset(_read(arguments[0], each, f"{where}[{n}]") for n, each in enumerate(_list(value, where)))
+        return frozenset(
+            _read(arguments[0], each, f"{where}[{n}]") for n, each in enumerate(_list(value, where))
+        )
     if origin is not None and issubclass(origin, Mapping):
         if not isinstance(value, dict):
             raise MalformedError(f"{where}: no object")
@@ -117,7 +119,7 @@ def _read_dataclass(kind: type[object], value: object, where: str) -> object:
         raise MalformedError(f"{where}: unknown key {unknown[0][:80]!a}")
     if missing := [name for name, field in fields.items() if _is_required(field) and name not in value]:
         raise MalformedError(f"{where}: {missing[0]} is missing")
-    hints = _hints(kind)
+    hints = _hints(cast(typing.Hashable, kind))
     return kind(**{name: _read(hints[name], each, f"{where}.{name}") for name, each in value.items()})
 
 
@@ -179,7 +181,7 @@ def _schema(kind: object, definitions: dict[str, object]) -> dict[str, object]:
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         if kind.__name__ not in definitions:
             definitions[kind.__name__] = {}  # taken, should it name itself
-            hints = _hints(kind)
+            hints = _hints(cast(typing.Hashable, kind))
             definitions[kind.__name__] = {
                 "type": "object",
                 "additionalProperties": False,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "utboost_action"
 
-VALUES = {"model", "errors", "patches", "storage", "eval_script"}
+VALUES = {"model", "errors", "patches", "storage", "eval_script", "typed_json"}
 STAGES = {
     "leaderboard": {"leaderboard"},
     "benchmark": {"benchmark"},
@@ -16,8 +16,21 @@ STAGES = {
     "oracle": {"oracle"},
     "report": {"report"},
 }
-JOINS = {"audit", "replay", "regrade", "inspection", "generate", "settings", "session", "confirm", "board"}
-EDGES = {"github", "commands", "cli", "main", "__main__"}  # nothing but an edge imports an edge
+JOINS = {
+    "audit",
+    "replay",
+    "regrade",
+    "inspection",
+    "generate",
+    "settings",
+    "session",
+    "confirm",
+    "board",
+    "own_logs",
+    "shards",
+    "exchange",
+}
+EDGES = {"github", "commands", "cli", "main", "activities", "__main__"}  # nothing but an edge imports an edge
 MAY_ALSO = {"github": {"report"}}
 
 

@@ -20,8 +20,8 @@ _DOCSTRING = re.compile(r'^[+ ]\s*[rRuU]?(?:"""|\'\'\'|"|\')(.*)$')
 def augmented_rows(rows: Iterable[Row], bank: Bank) -> list[dict[str, object]]:
     """The rows of the instances that the bank has a test for, strengthened by the first that replaces.
 
-    test_patch, FAIL_TO_PASS (the row's own names and the test's targets) and eval_script change; all
-    other columns stay. Retired tests are left out. Raises InputError for a row without eval_script.
+    test_patch, FAIL_TO_PASS, PASS_TO_PASS and eval_script change; all other columns stay.
+    Retired tests are left out. Raises InputError for a row without eval_script.
     """
     result = []
     for row in rows:
@@ -41,9 +41,7 @@ def _augmented(row: Row, test: AugmentedTest) -> dict[str, object]:
     script = parse_eval_script(script_text)
     known = set(touched_paths(official_patch)) | set(created_paths(patch))
     new_paths = tuple(path for path in touched_paths(patch) if path not in known)
-    names = _official_names(test.targets, patch, str(row.get("log_parser") or row.get("repo")))
-    fail_to_pass = list(dict.fromkeys([*test_names(row, "FAIL_TO_PASS"), *names]))
-    pass_to_pass = [name for name in test_names(row, "PASS_TO_PASS") if name not in fail_to_pass]
+    fail_to_pass, pass_to_pass = _lists(row, test, patch)
     changed: Mapping[str, object] = {
         "test_patch": patch,
         "FAIL_TO_PASS": json.dumps(fail_to_pass),
@@ -53,6 +51,22 @@ def _augmented(row: Row, test: AugmentedTest) -> dict[str, object]:
         ),
     }
     return {**row, **changed}
+
+
+def _lists(row: Row, test: AugmentedTest, patch: str) -> tuple[list[str], list[str]]:
+    """FAIL_TO_PASS and PASS_TO_PASS of the strengthened row.
+
+    Where the experiments recorded what the official reading shows of the whole suite, those lists count:
+    they hold existing tests that the patch made stricter, and leave out what gold does not show or pass
+    (the suite runs every test file of the row, so nothing else is listed). Otherwise they are the row's
+    lists and the targets.
+    """
+    measured = test.signals
+    if measured.fail_to_pass or measured.pass_to_pass:
+        return list(measured.fail_to_pass), list(measured.pass_to_pass)
+    names = _official_names(test.targets, patch, str(row.get("log_parser") or row.get("repo")))
+    fail_to_pass = list(dict.fromkeys([*test_names(row, "FAIL_TO_PASS"), *names]))
+    return fail_to_pass, [name for name in test_names(row, "PASS_TO_PASS") if name not in fail_to_pass]
 
 
 def _official_names(targets: Sequence[str], patch: str, parser: str) -> list[str]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,13 +19,28 @@ import typer
 
 from utboost_action import session
 from utboost_action.audit import Progress
+from utboost_action.benchmark.rows import read_benchmark
+from utboost_action.commands.generate import generate_tests
 from utboost_action.errors import InputError
+from utboost_action.generation.asking import ReplayMissError
+from utboost_action.generation.options import GenerationOptions, option_help
+from utboost_action.generation.results import report_lines
+from utboost_action.generation.schedule import Profile
 from utboost_action.model import Verdict
 from utboost_action.report.escaping import printable
 from utboost_action.report.render import plain
 from utboost_action.settings import FailOn, SandboxKind, Settings
 
+_HELP = option_help()
+_GENERATED = "example__pocketknife-1"  # the demo's instance whose answers are recorded
 _DEMO = Path(__file__).resolve().parents[2] / "examples"
+
+
+class Generate(StrEnum):
+    """For which instances an audit generates tests first."""
+
+    NEVER = "never"
+    MISSING = "missing"
 
 
 def audit_command(
@@ -58,6 +76,16 @@ def audit_command(
         FailOn.NEVER
     ),
     template: Annotated[Path | None, typer.Option(help="A folder with your own report.md.j2.")] = None,
+    generate: Annotated[
+        Generate, typer.Option(help="missing: first write tests for instances that the bank has none for.")
+    ] = Generate.NEVER,
+    model: Annotated[str, typer.Option(help=f"For --generate: {_HELP['model']}.")] = "",
+    base_url: Annotated[str, typer.Option(help=f"For --generate: {_HELP['base_url']}.")] = "",
+    profile: Annotated[Profile, typer.Option(help=f"For --generate: {_HELP['profile']}.")] = Profile.PAPER,
+    replay: Annotated[Path | None, typer.Option(help=f"For --generate: {_HELP['replay']}.")] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option(help=f"For --generate: {_HELP['budget_tokens']}.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> None:
     """Say which resolved patches stop agreeing with the gold patch when the tests get stronger.
@@ -83,6 +111,15 @@ def audit_command(
         fail_on=fail_on,
         template=template,
     )
+    if generate is Generate.MISSING:
+        options = GenerationOptions(
+            model=model or ("replay" if replay else ""),
+            base_url=base_url,
+            profile=profile,
+            replay=replay,
+            budget_tokens=budget_tokens,
+        )
+        settings = _with_generated(settings, options)
     raise typer.Exit(_audit(settings, as_json=as_json))
 
 
@@ -93,10 +130,13 @@ def demo_command(
     if not _DEMO.is_dir():
         raise InputError(f"the examples are not beside the package ({_DEMO}); run the demo from a checkout")
     benchmark = _DEMO / "benchmark"
+    bank = out / "bank"
+    shutil.rmtree(bank, ignore_errors=True)
+    shutil.copytree(benchmark / "bank", bank)
     settings = Settings(
         submission=_DEMO / "leaderboard" / "evaluation" / "demo" / "20260101_example_agent",
         benchmark=str(benchmark / "rows.jsonl"),
-        bank=benchmark / "bank",
+        bank=bank,
         out=out,
         sandbox=SandboxKind.LOCAL,
         trees=benchmark / "trees",
@@ -104,7 +144,38 @@ def demo_command(
         cache=out / "cache",
         resume=False,
     )
+    _generate_for_the_demo(settings, benchmark / "transcript.jsonl")
     raise typer.Exit(_audit(settings, as_json=False))
+
+
+def _generate_for_the_demo(settings: Settings, transcript: Path) -> None:
+    """Show generation without a model: the answers come from a recorded transcript."""
+    instance = read_benchmark(settings.benchmark).instances[_GENERATED]
+    options = GenerationOptions(model="demo", profile=Profile.CUSTOM, schedule="0x1", replay=transcript)
+    try:
+        report = generate_tests(replace(settings, out=settings.out / "generate"), options, [instance])
+    except ReplayMissError:
+        version = ".".join(map(str, sys.version_info[:2]))
+        typer.echo(f"generation left out: no answers were recorded for Python {version}\n")
+        return
+    typer.echo("Tests written by a model, its answers replayed from a transcript:")
+    for line in report_lines(report):
+        typer.echo(f"  {printable(line)}")
+    typer.echo("")
+
+
+def _with_generated(settings: Settings, options: GenerationOptions) -> Settings:
+    """The settings with a bank that has tests for the instances that had none, where they could be made."""
+    settings = replace(settings, bank=settings.bank or settings.out / "bank")
+    if settings.bank is not None:
+        settings.bank.mkdir(parents=True, exist_ok=True)
+    tasks = session.prepare(settings).tasks
+    missing = [task.instance for task in tasks if not task.tests]
+    if missing:
+        report = generate_tests(replace(settings, out=settings.out / "generate"), options, missing)
+        for line in report_lines(report):
+            typer.echo(printable(line), err=True)
+    return settings
 
 
 def _audit(settings: Settings, *, as_json: bool) -> int:

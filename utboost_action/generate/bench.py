@@ -86,6 +86,9 @@ class SandboxBench:
         box.put(
             {
                 "view.patch": with_final_newline(self.instance.test_patch).encode("utf-8", "surrogateescape"),
+                "view.list": scripts.nul_list(
+                    tuple(path for path in touched_paths(self.instance.test_patch) if path.endswith(".py"))
+                ),
                 "view.sh": view_script(box.directory, nonce).encode(),
             }
         )
@@ -107,9 +110,9 @@ class SandboxBench:
         names = {key: f"{number}.py" for number, key in enumerate(files)}
         listing = json.dumps([[key, f"{place}/{name}"] for key, name in names.items()])
         lines = [
-            f'. "{box.directory}/environment" 2>/dev/null',
+            f". {shlex.quote(box.directory)}/environment 2>/dev/null",
             f"echo; echo utboost {nonce} answer",
-            f"python {place}/check_syntax.py {place}/listing.json",
+            f"python {shlex.quote(place)}/check_syntax.py {shlex.quote(place)}/listing.json",
         ]
         box.put(
             {f"{nonce}/{name}": files[key].encode("utf-8", "surrogateescape") for key, name in names.items()}
@@ -154,9 +157,9 @@ class SandboxBench:
         if done.execution.state is not RunState.OK:
             return None
         report = [
-            f'. "{box.directory}/environment" 2>/dev/null',
+            f". {shlex.quote(box.directory)}/environment 2>/dev/null",
             f"echo; echo utboost {nonce} answer",
-            f"python {place}/coverage_report.py",
+            f"python {shlex.quote(place)}/coverage_report.py",
         ]
         box.put({"report.sh": "\n".join(report).encode()})
         answer = _answer(self._script(Side.GOLD, "report.sh", nonce))

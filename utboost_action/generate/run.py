@@ -41,6 +41,7 @@ from utboost_action.generation.results import (
 )
 from utboost_action.generation.samples import Sample, merged, units_of_sample
 from utboost_action.generation.sampling import Sampled, sample_tests
+from utboost_action.generation.syntax import UnusableSourceError
 from utboost_action.generation.tokens import PromptTooLargeError
 from utboost_action.generation.trials import Rules, Validated, validate
 from utboost_action.generation.units import Unit
@@ -49,6 +50,7 @@ from utboost_action.model import AugmentedTest, BankStatus, Instance, TestMode, 
 from utboost_action.storage import canonical_json, content_key, write_atomically
 
 Progress = Callable[[InstanceResult], None]
+_NOT_ISOLATED = "the generated tests ran in the local sandbox, which isolates nothing"
 _DOCUMENTED = 4  # definitions that the issue names, shown to the author of the tests
 
 
@@ -87,7 +89,7 @@ def run_generation(
             results=tuple(replace(one, usage=transcript.usage_of(one.instance_id)) for one in report.results),
             spent=connection.budget.spent,
             usd=connection.budget.usd,
-            notes=tuple(connection.notes),
+            notes=(*report.notes, *connection.notes),
         )
     write_atomically(folder / "generation.json", canonical_json(report_document(report)))
     return report
@@ -119,7 +121,8 @@ def generate(
         write_atomically(folder / f"{instance.instance_id}.json", canonical_json(result_document(result)))
         progress(result)
         results.append(result)
-    return GenerationReport(tuple(results), spent=Usage())
+    notes = (_NOT_ISOLATED,) if sandbox.trusted_only else ()
+    return GenerationReport(tuple(results), spent=Usage(), notes=notes)
 
 
 def _guarded(
@@ -157,8 +160,10 @@ def _guarded(
         return _ended(instance, InstanceState.PENDING, str(problem))
     except BudgetExhaustedError as problem:
         return _ended(instance, InstanceState.BUDGET, str(problem))
-    except (AuditError, PromptTooLargeError) as problem:
+    except (AuditError, PromptTooLargeError, UnusableSourceError) as problem:
         return _ended(instance, InstanceState.FAILED, str(problem))
+    finally:
+        sandbox.discard(image)
 
 
 class _Generation:
@@ -235,7 +240,7 @@ class _Generation:
             prefix,
             location,
             view,
-            mentioned_in(instance.problem_statement, view, _DOCUMENTED),
+            mentioned_in(instance.problem_statement, self.official.digests[0], view, _DOCUMENTED),
             budget=options.write_tokens,
             differential=differential,
         )

@@ -124,8 +124,11 @@ def locate_places(scope: Scope, files: Sequence[str], client: ModelClient, tally
         return ()
 
     def versions() -> Iterator[str]:
-        for form in (skeletons.skeleton, skeletons.headers, skeletons.names):
-            shown = [{"path": path, "text": form(scope.view.files[path])} for path in usable]
+        forms = [(form, len(usable)) for form in (skeletons.skeleton, skeletons.headers, skeletons.names)]
+        forms += [(skeletons.names, count) for count in range(len(usable) - 1, 0, -1)]
+        forms += [(skeletons.outline, count) for count in range(len(usable), 0, -1)]
+        for form, count in forms:
+            shown = [{"path": path, "text": form(scope.view.files[path])} for path in usable[:count]]
             yield prompting.render("places.j2", scope.prefix, files=shown, count=_PLACES)
 
     def check(entry: dict[str, str | int]) -> Place:

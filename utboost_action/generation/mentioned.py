@@ -28,8 +28,13 @@ class Documented:
     text: str
 
 
-def mentioned_in(issue: str, view: RepositoryView, most: int) -> tuple[Documented, ...]:
-    """At most `most` definitions whose names the issue uses like code, those used most first."""
+def mentioned_in(issue: str, tests: str, view: RepositoryView, most: int) -> tuple[Documented, ...]:
+    """At most `most` definitions whose names the issue uses like code.
+
+    Those that the official tests (`tests`, their lines) name as well come first, then those used most.
+    A function without a docstring says nothing that the tests do not show, and is left out.
+    """
+    tested = set(_WORD.findall(tests))
     words = Counter(word for word in _WORD.findall(issue) if _is_code(word, issue))
     places: dict[str, list[str]] = {}
     for path, source in view.files.items():
@@ -37,7 +42,7 @@ def mentioned_in(issue: str, view: RepositoryView, most: int) -> tuple[Documente
             for name in words.keys() & set(_DEFINED.findall(source)):
                 places.setdefault(name, []).append(path)
     found: list[Documented] = []
-    for name, _count in sorted(words.items(), key=lambda item: (-item[1], item[0])):
+    for name, _count in sorted(words.items(), key=lambda item: (item[0] not in tested, -item[1], item[0])):
         for path in (
             places.get(name, ())[: _MOST_PLACES + 1] if len(places.get(name, ())) <= _MOST_PLACES else ()
         ):
@@ -55,13 +60,16 @@ def _is_code(word: str, issue: str) -> bool:
 def _texts(view: RepositoryView, path: str, name: str) -> Iterator[str]:
     tree = syntax_of(view, path)
     for node in tree.body if tree else []:
-        if isinstance(node, Function | ast.ClassDef) and node.name == name:
+        if (isinstance(node, Function) and node.name == name and ast.get_docstring(node)) or (
+            isinstance(node, ast.ClassDef) and node.name == name
+        ):
             yield _header_text(node)
         elif isinstance(node, ast.ClassDef):
             for child in node.body:
-                if isinstance(child, Function) and child.name == name:
-                    inner = _header_text(child).replace("\n", "\n    ")
-                    yield f"{skeletons.class_header(node)}\n    {inner}"
+                if isinstance(child, Function) and child.name == name and ast.get_docstring(child):
+                    yield "\n".join(
+                        [skeletons.class_header(node), *_indented(_header_text(child).split("\n"))]
+                    )
         elif isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets
         ):
@@ -84,4 +92,8 @@ def _header_text(node: Function | ast.ClassDef) -> str:
     else:
         header = skeletons.signature(node)
     body = [*(f'"""{docstring}"""'.split("\n") if docstring else ()), *tail]
-    return "\n".join([header, *(f"    {line}".rstrip() for line in body)])
+    return "\n".join([header, *_indented(body)])
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}".rstrip() for line in lines]

@@ -73,12 +73,12 @@ class GenerationOptions:
     top_files: int = field(default=3, metadata={"help": "files that the first level of localisation keeps"})
     context_lines: int = field(default=10, metadata={"help": "lines shown around each located range"})
     context_tokens: int = field(
-        default=3000, metadata={"help": "bound of the part that all prompts of an instance begin with"}
+        default=3600, metadata={"help": "bound of the part that all prompts of an instance begin with"}
     )
     locate_tokens: int = field(
-        default=1500, metadata={"help": "bound of what a localisation prompt adds to it"}
+        default=1800, metadata={"help": "bound of what a localisation prompt adds to it"}
     )
-    write_tokens: int = field(default=3500, metadata={"help": "bound of what the writing prompt adds to it"})
+    write_tokens: int = field(default=4200, metadata={"help": "bound of what the writing prompt adds to it"})
     reply_tokens: int = field(default=4096, metadata={"help": "tokens of one reply with tests at most"})
     gold_repeats: int = field(default=3, metadata={"help": "runs on gold that a test must pass, all of them"})
     test_seconds: float = field(default=60.0, metadata={"help": "seconds that a test may add to a run"})

@@ -46,7 +46,9 @@ class RepositoryView:
 def view_script(directory: str, nonce: str) -> str:
     """The script that applies `view.patch` and prints the tree's Python files as a base64 archive.
 
-    It runs in the tree's environment. Exits 9 when the patch does not apply. nonce: hexadecimal.
+    Those are the files that git tracks and those named in `view.list` (NUL separated), not what an
+    installation left lying about, so that the same image gives the same prompts. It runs in the tree's
+    environment and exits 9 when the patch does not apply. nonce: hexadecimal.
     """
     if not _NONCE.fullmatch(nonce):
         raise ValueError(f"not hexadecimal: {nonce!r}")
@@ -56,7 +58,7 @@ top=$(git rev-parse --show-toplevel) && cd "$top" || exit 8
 [ ! -s "$UTBOOST_DIR/view.patch" ] || git apply "$UTBOOST_DIR/view.patch" || exit 9
 printf '\\nutboost {nonce} python %s\\n' "$(python -c 'import platform; print(platform.python_version())')"
 printf 'utboost {nonce} archive\\n'
-git ls-files -z --cached --others --exclude-standard -- '*.py' \\
+{{ git ls-files -z -- '*.py'; cat "$UTBOOST_DIR/view.list"; }} \\
   | tar --null --no-recursion --ignore-failed-read -T - -cz 2>/dev/null | base64
 printf '\\nutboost {nonce} end\\n'
 """

@@ -50,6 +50,9 @@ def units_of_sample(
     except RejectedError as refused:
         tally.reject(refused.gate, sample.label, refused.detail)
         return ()
+    except RecursionError:
+        tally.reject(Gate.UNPARSABLE, sample.label, "nested too deeply")
+        return ()
     kept = []
     for unit in units:
         try:

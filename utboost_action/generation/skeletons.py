@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Sequence
 
-from utboost_action.generation.syntax import Function, parse
+from utboost_action.generation.syntax import Function, bounded, is_test_name, parse
 
 _ELLIPSIS_BODY = re.compile(r":\n\s+\.\.\.$", re.MULTILINE)
-_LONG_VALUE = 60  # characters of an assigned value that a skeleton still shows
+_LONG_VALUE = 60  # columns of an assigned value that a skeleton still shows
 
 
+@bounded()
 def skeleton(source: str) -> str:
     """Imports, assignments, class and function headers with their signatures and decorators.
 
@@ -20,11 +21,13 @@ def skeleton(source: str) -> str:
     return _text(_kept(parse(source).body, imports=True, assignments=True))
 
 
+@bounded()
 def headers(source: str) -> str:
     """The skeleton without imports, assignments and decorators. Raises UnusableSourceError."""
     return _text(_kept(parse(source).body, imports=False, assignments=False))
 
 
+@bounded()
 def names(source: str) -> str:
     """One line a class with the names of its methods, one line for all functions of the module.
 
@@ -40,6 +43,23 @@ def names(source: str) -> str:
     return "\n".join(lines)
 
 
+@bounded()
+def outline(source: str) -> str:
+    """The names of the module's classes with how many tests each has, and how many functions there are.
+
+    Raises UnusableSourceError.
+    """
+    tree = parse(source)
+    functions = sum(isinstance(node, Function) for node in tree.body)
+    lines = [f"{functions} functions"] if functions else []
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            tests = sum(isinstance(child, Function) and is_test_name(child.name) for child in node.body)
+            lines.append(f"class {node.name}: {tests} tests")
+    return "\n".join(lines)
+
+
+@bounded()
 def imports_of(source: str) -> str:
     """The module's imports outside functions and classes, one a line. Raises UnusableSourceError."""
     tree = parse(source)
@@ -100,7 +120,10 @@ def _function(node: Function, *, decorated: bool) -> ast.stmt:
 
 
 def _assignment(node: ast.Assign | ast.AnnAssign) -> ast.stmt:
-    if node.value is None or len(ast.unparse(node.value)) <= _LONG_VALUE:
+    value = node.value
+    if value is None or (
+        value.lineno == value.end_lineno and (value.end_col_offset or 0) - value.col_offset <= _LONG_VALUE
+    ):
         return node
     short = ast.Constant(...)
     if isinstance(node, ast.AnnAssign):

@@ -6,6 +6,7 @@ import ast
 import threading
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,6 +41,15 @@ class Definition:
     last: int
 
 
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Turn a syntax tree that is too deep for a walk into UnusableSourceError; also as a decorator."""
+    try:
+        yield
+    except RecursionError:
+        raise UnusableSourceError("nested too deeply") from None
+
+
 def parse(source: str) -> ast.Module:
     """The syntax tree of a module. Raises UnusableSourceError; warns of nothing."""
     with _PARSING, warnings.catch_warnings():
@@ -52,6 +62,7 @@ def parse(source: str) -> ast.Module:
             raise UnusableSourceError(f"{type(problem).__name__}: {problem}") from None
 
 
+@bounded()
 def definitions(source: str) -> tuple[Definition, ...]:
     """Every definition of a module in the order of its lines. Raises UnusableSourceError."""
     return tuple(_definitions(parse(source), "", in_class=False))

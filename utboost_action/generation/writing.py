@@ -40,10 +40,12 @@ def writing_prompt(
 ) -> tuple[tuple[Message, ...], Fitted]:
     """The messages that ask for tests, in the fullest version within `budget` tokens beyond the prefix.
 
+    Its excerpts are the windows, then set-up and helper methods of the classes that the windows are in.
     Left out step by step: the documented code, from the last; the names that a file defines; excerpts
     from the last; at the end all imports but those of the first file. Raises PromptTooLargeError.
     """
     excerpts = [part for window in location.windows for part in _excerpts(window, view)]
+    excerpts += _helpers(location.windows, view)
     versions = _versions(prefix, location, view, documented, excerpts, differential)
     task = first_fitting(versions, budget)
     return prompting.messages(prefix, task.text), task
@@ -77,7 +79,7 @@ def _versions(
             prefix,
             files=files,
             documented=documented[:code],
-            python=view.python,
+            python=".".join(view.python.split(".")[:2]),
             differential=differential,
         )
 
@@ -111,6 +113,29 @@ def _excerpts(window: Window, view: RepositoryView) -> Iterator[_Excerpt]:
         if text.strip():
             yield _Excerpt(window.path, first, last, _class_around(view, window.path, first), text)
         first = last + 1
+
+
+def _helpers(windows: Sequence[Window], view: RepositoryView) -> list[_Excerpt]:
+    """The methods that are no tests of the classes around the windows, where no window shows them."""
+    found: list[_Excerpt] = []
+    for path in dict.fromkeys(window.path for window in windows):
+        shown = [window for window in windows if window.path == path]
+        tree = syntax_of(view, path)
+        lines = lines_of(view.files[path])
+        for node in tree.body if tree else []:
+            spans = (node.lineno, last_line(node))
+            if not isinstance(node, ast.ClassDef) or not any(
+                one.first <= spans[1] and spans[0] <= one.last for one in shown
+            ):
+                continue
+            around = skeletons.class_header(node).rstrip(":")
+            for child in node.body:
+                first, last = first_line(child), last_line(child)
+                inside = any(one.first <= first and last <= one.last for one in shown)
+                if isinstance(child, Function) and not child.name.startswith("test") and not inside:
+                    text = "\n".join(lines[first - 1 : last])
+                    found.append(_Excerpt(path, first, last, around, text))
+    return found
 
 
 def _statement_ends(view: RepositoryView, path: str) -> list[int]:

@@ -28,8 +28,7 @@ class Thresholds:
     repeats: runs of gold and candidate that must agree. variants: rewritings of gold that must pass the
     test. jurors: independent plausible patches that make a jury, and jury_share: the share of them
     that must pass the test for the jury to speak for it. taste_jurors, taste_share: of so many jurors, when
-    at most this share passes, the test is suspected of being gold's own taste. divergence_support: further
-    signals (jury, adequacy, issue) that a divergence takes.
+    at most this share passes, the test is suspected of being gold's own taste.
     """
 
     repeats: int = 3
@@ -38,7 +37,6 @@ class Thresholds:
     jury_share: float = 0.5
     taste_jurors: int = 3
     taste_share: float = 0.2
-    divergence_support: int = 1
 
 
 DEFAULT_THRESHOLDS = Thresholds()
@@ -165,7 +163,7 @@ def _weigh(
             f"neither {thresholds.variants} rewritings of gold nor half of a jury of "
             f"{thresholds.jurors} pass it yet"
         )
-    further = sum((by_jury, bool(tally.killed), tally.has_issue))
-    if difference.kind is DifferenceKind.DIVERGENCE and further < thresholds.divergence_support:
-        missing.append("a divergence takes a jury, a killed mutant or a sentence of the issue as well")
+    more = by_jury or (tally.killed and tally.has_issue)
+    if difference.kind is DifferenceKind.DIVERGENCE and not more:
+        missing.append("a divergence takes a jury as well, or a killed mutant and a sentence of the issue")
     return tuple(support), tuple(missing)

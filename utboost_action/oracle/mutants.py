@@ -12,6 +12,7 @@ from typing import TypeVar
 import libcst as cst
 
 from utboost_action.oracle.rewriting import (
+    Parsed,
     Rewriting,
     changed_lines,
     is_docstring,
@@ -41,6 +42,7 @@ _ARITHMETIC: dict[type[cst.BaseBinaryOp], type[cst.BaseBinaryOp]] = {
     cst.Divide: cst.Multiply,
     cst.FloorDivide: cst.Multiply,
 }
+_SPEAKING = frozenset(("warn", "debug", "info", "warning", "error", "exception", "critical", "log", "print"))
 _T = TypeVar("_T")
 _Mutation = tuple[str, cst.CSTNode]
 _Operator = Callable[[cst.CSTNode], Iterator[_Mutation]]
@@ -58,7 +60,7 @@ def mutants(path: str, base: str, gold: str, limit: int = 12) -> list[Rewriting]
     planned: dict[str, list[tuple[str, int, cst.CSTNode, cst.CSTNode]]] = {}
     for node in walk(source.module):
         line, _ = source.lines.get(node, (0, 0))
-        if line in changed and not isinstance(node, cst.Module):
+        if line in changed and not isinstance(node, cst.Module) and not _in_message(source, node):
             for operator in _OPERATORS:
                 for name, new in operator(node):
                     planned.setdefault(operator.__name__, []).append((name, line, node, new))
@@ -75,6 +77,19 @@ def mutants(path: str, base: str, gold: str, limit: int = 12) -> list[Rewriting]
             texts.add(text)
             made.append(Rewriting(f"{name}, line {line}", path, text))
     return made
+
+
+def _in_message(source: Parsed, node: cst.CSTNode) -> bool:
+    """Whether a node is part of what is raised or warned of: its words are nobody's business but gold's."""
+    while (parent := source.parents.get(node)) is not None:
+        if isinstance(parent, cst.Raise):
+            return True
+        if isinstance(parent, cst.Call):
+            name = parent.func.attr if isinstance(parent.func, cst.Attribute) else parent.func
+            if isinstance(name, cst.Name) and name.value in _SPEAKING:
+                return True
+        node = parent
+    return False
 
 
 def _in_turn(lists: list[list[_T]]) -> Iterator[_T]:

@@ -71,13 +71,14 @@ def changed_lines(before: str, after: str) -> frozenset[int]:
 
 
 def incremental_patch(path: str, before: str, after: str) -> str:
-    """A git diff from one text of a file to another; "" when they are equal."""
+    """A git diff from one text of a file to another; "" when they are equal. A file that was "" is made."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    lines = list(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"))
+    lines = list(difflib.unified_diff(old, new, f"a/{path}" if before else "/dev/null", f"b/{path}"))
     if not lines:
         return ""
+    made = "" if before else "new file mode 100644\n"
     shown = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
-    return f"diff --git a/{path} b/{path}\n" + "".join(shown)
+    return f"diff --git a/{path} b/{path}\n{made}" + "".join(shown)
 
 
 def functions_with(source: Parsed, changed: Collection[int]) -> list[cst.FunctionDef]:

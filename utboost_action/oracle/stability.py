@@ -26,6 +26,6 @@ def environment_of(repeat: int) -> Mapping[str, str]:
     return {} if repeat == 0 else _VARIED[(repeat - 1) % len(_VARIED)]
 
 
-def environments(repeats: int) -> tuple[Mapping[str, str], ...]:
-    """The environments of so many repeats, in order."""
-    return tuple(environment_of(repeat) for repeat in range(repeats))
+def environments(repeats: int, first: int = 0) -> tuple[Mapping[str, str], ...]:
+    """The environments of so many repeats from the `first` on, in order."""
+    return tuple(environment_of(repeat) for repeat in range(first, first + repeats))

@@ -12,6 +12,7 @@ from utboost_action.model import (
     Cause,
     Difference,
     Run,
+    RunState,
     SideRun,
     SideState,
     Standing,
@@ -81,6 +82,25 @@ def judge(sides: Sides) -> Verdict:
     return _augmented(sides, sides.candidate, blank)
 
 
+def with_second_look(sides: Sides, gold: SideRun, judged: SideRun) -> Sides:
+    """The same sides with more runs of gold and of the program that is judged, from fresh boxes.
+
+    A test that fails by chance alone may pass every time on gold and fail every time on the candidate in a
+    few repeats; twice as many tell it from a fault.
+    """
+    more = replace(sides, gold=_with_runs(sides.gold, gold))
+    if sides.reverted is not None:
+        return replace(more, reverted=_with_runs(sides.reverted, judged))
+    return replace(more, candidate=_with_runs(sides.candidate, judged))
+
+
+def _with_runs(side: SideRun, again: SideRun) -> SideRun:
+    """What could not be run again is as it was: a second look that shows nothing takes nothing back."""
+    if again.state is not SideState.OK or any(run.state is not RunState.OK for run in again.runs):
+        return side
+    return replace(side, runs=(*side.runs, *again.runs), retried=side.retried or again.retried)
+
+
 def _original(sides: Sides, candidate: SideRun, gold: Outcomes, blank: Verdict) -> Verdict:
     """HOLDS when the original tests come out as with gold; otherwise the verdict that this makes."""
     shown = outcomes_of(candidate, ORIGINAL)
@@ -137,13 +157,13 @@ def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
     unusable, unknown, wavering = [], [], []
     for test in tests:
         gold, shown = outcomes_of(sides.gold, test.id), outcomes_of(candidate, test.id)
-        if gold.obstacle or not gold.passing():
-            unusable.append(f"{test.id}: on gold: {gold.obstacle or 'no test passes in every repeat'}")
+        base = outcomes_of(sides.base, test.id)
+        if problem := _unusable(test, gold, base):
+            unusable.append(f"{test.id}: on gold: {problem}")
             continue
         if shown.obstacle:
             unknown.append(f"{test.id}: {shown.obstacle}")
             continue
-        base = outcomes_of(sides.base, test.id)
         result = compare(test.id, gold, shown, base, test.signals.base_messages)
         found.extend(_weighed(test, difference, sides) for difference in result.differences)
         flaky.update(dict.fromkeys(result.flaky_on_trusted))
@@ -162,6 +182,17 @@ def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
         return _inconclusive(verdict, Cause.NO_USABLE_TEST, *unusable)
     agreed = f"agrees with gold on {_count(len(tests) - len(unusable), 'augmented test suite')}"
     return replace(verdict, kind=VerdictKind.HOLDS, reasons=(agreed, *unusable))
+
+
+def _unusable(test: AugmentedTest, gold: Outcomes, base: Outcomes) -> str:
+    """Why a suite can show nothing: what it is about does not pass on gold, or is flaky."""
+    if gold.obstacle:
+        return gold.obstacle
+    steady = [name for name in gold.passing() if name not in base.wavering]
+    known = [name for name in test.targets if name in gold.stable or name in gold.wavering]
+    if known and not set(known) & set(steady):
+        return "none of the tests that it is about passes in every repeat"
+    return "" if steady else "no test passes in every repeat"
 
 
 def _weighed(test: AugmentedTest, difference: Difference, sides: Sides) -> Difference:

@@ -10,9 +10,12 @@ from collections import Counter
 from utboost_action import __version__
 from utboost_action.model import Audit, Difference, Verdict, VerdictKind
 from utboost_action.report.evidence import ReproduceCommand, test_source
-from utboost_action.report.rates import Rates, rates_of
+from utboost_action.report.intervals import Interval
+from utboost_action.report.minimal import minimal_evidence
+from utboost_action.report.rates import Rates, Whole, rates_of
 
 SCHEMA = 1
+_FLAGS = (VerdictKind.WRONG, VerdictKind.SUSPECT, VerdictKind.MISGRADED)
 _SOURCE_LIMIT = 20_000  # characters of one test source in the report
 
 
@@ -77,7 +80,10 @@ def _badge(message: str, color: str) -> dict[str, object]:
 
 def _rates_value(figures: Rates) -> dict[str, object]:
     def rate(count: int | None) -> dict[str, object] | None:
-        return None if count is None else {"count": count, "percent": round(figures.percent(count), 4)}
+        if count is None:
+            return None
+        percent = round(figures.percent(count), 4)
+        return {"count": count, "percent": percent, "interval": _percents(figures.interval(count))}
 
     return {
         "claimed": rate(figures.claimed),
@@ -85,7 +91,22 @@ def _rates_value(figures: Rates) -> dict[str, object]:
         "replayed": rate(figures.replayed),
         "adjusted": {"low": rate(figures.low), "high": rate(figures.high)},
         "coverage": {"audited": figures.audited, "submitted": figures.submitted, "instances": figures.total},
+        "estimate": _estimate(figures.whole) if figures.whole else None,
     }
+
+
+def _estimate(whole: Whole) -> dict[str, object]:
+    """What the audited sample lets expect of the whole split, in percent."""
+    return {
+        "sampled": whole.sampled,
+        "population": whole.population,
+        "low": {"percent": round(100 * whole.low.share, 4), "interval": _percents(whole.low.interval)},
+        "high": {"percent": round(100 * whole.high.share, 4), "interval": _percents(whole.high.interval)},
+    }
+
+
+def _percents(interval: Interval) -> list[float]:
+    return [round(100 * interval.low, 4), round(100 * interval.high, 4)]
 
 
 def _instance(
@@ -103,7 +124,30 @@ def _instance(
         "applied_with": verdict.applied_with or None,
         "flaky_tests": list(verdict.flaky),
         "differences": [_difference(audit, verdict, difference) for difference in verdict.differences],
+        "evidence": _evidence(audit, verdict),
         "reproduce": command.for_instance(verdict.instance_id),
+    }
+
+
+def _evidence(audit: Audit, verdict: Verdict) -> dict[str, object] | None:
+    """The least that shows a flag; None for what is none."""
+    prediction = audit.submission.predictions.get(verdict.instance_id)
+    found = minimal_evidence(
+        verdict.differences,
+        audit.tests.get(verdict.instance_id, ()),
+        audit.gold.get(verdict.instance_id, ""),
+        prediction.patch if prediction else "",
+    )
+    if found is None or verdict.kind not in _FLAGS:
+        return None
+    return {
+        "test": found.test,
+        "suite": found.suite,
+        "test_source": found.source[:_SOURCE_LIMIT],
+        "gold_value": found.gold,
+        "candidate_value": found.candidate,
+        "log": found.log[:_SOURCE_LIMIT],
+        "patches": found.patches[:_SOURCE_LIMIT],
     }
 
 
@@ -121,6 +165,10 @@ def _difference(audit: Audit, verdict: Verdict, difference: Difference) -> dict[
         "candidate": difference.candidate,
         "repeats": difference.repeats,
         "message": difference.message,
+        "base_message": difference.base_message,
+        "fault": difference.fault or None,
+        "standing": str(difference.standing),
+        "grounds": list(difference.grounds),
         "test_source": test_source(difference, tests)[:_SOURCE_LIMIT],
         "gold_log": difference.gold_log,
         "candidate_log": difference.candidate_log,

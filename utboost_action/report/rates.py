@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from utboost_action.model import Cause, Verdict, VerdictKind
+from utboost_action.report.intervals import Estimate, Interval, Stratum, estimate, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The adjusted rate of the whole split, estimated from an audited sample, as shares of the split.
+
+    low, high: as in `Rates`, had everything been audited; each with its 95 % interval. sampled: audited
+    instances among the `population`, those claimed (without a claim: submitted).
+    """
+
+    low: Estimate
+    high: Estimate
+    sampled: int
+    population: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +32,7 @@ class Rates:
     our own run. low counts HOLDS only; high adds what may still be right (SUSPECT, INCONCLUSIVE, not
     audited), as far as the submission claims it or the replay resolves it. audited: instances with a
     verdict that was run for; coverage is audited over `submitted`, the instances with a prediction.
+    whole: where only a sample was audited, what it lets expect of all.
     """
 
     total: int
@@ -26,10 +43,15 @@ class Rates:
     replayed: int
     low: int
     high: int
+    whole: Whole | None = None
 
     def percent(self, count: int) -> float:
         """A count as a percentage of the split."""
         return 100.0 * count / self.total if self.total else 0.0
+
+    def interval(self, count: int) -> Interval:
+        """Wilson's 95 % interval of a count over the split, as shares."""
+        return wilson(min(count, self.total), self.total)
 
 
 def rates_of(
@@ -59,7 +81,40 @@ def rates_of(
         replayed=sum(verdict.plausible is True for verdict in audited),
         low=len(holds),
         high=len(holds | may_hold),
+        whole=_whole(verdicts, audited, total, claimed),
     )
+
+
+def repository_of(instance_id: str) -> str:
+    """`owner__repository` of an instance id `owner__repository-number`."""
+    return instance_id.rpartition("-")[0] or instance_id
+
+
+def _whole(
+    verdicts: Collection[Verdict], audited: Collection[Verdict], total: int, claimed: Collection[str] | None
+) -> Whole | None:
+    """None where everything in question was audited, or nothing was."""
+    population = set(claimed) if claimed is not None else {verdict.instance_id for verdict in verdicts}
+    sample = [verdict for verdict in audited if verdict.instance_id in population]
+    if not sample or len(sample) == len(population) or not total:
+        return None
+    holds = {verdict.instance_id for verdict in sample if verdict.kind is VerdictKind.HOLDS}
+    high = holds | {verdict.instance_id for verdict in sample if _may_hold(verdict)}
+    extra = [v for v in audited if v.instance_id not in population and v.kind is VerdictKind.HOLDS]
+    sizes = Counter(map(repository_of, population))
+    sampled = Counter(repository_of(verdict.instance_id) for verdict in sample)
+
+    def over_the_split(successes: Collection[str]) -> Estimate:
+        won = Counter(map(repository_of, successes))
+        part = estimate([Stratum(sizes[repo], sampled[repo], won[repo]) for repo in sorted(sizes)])
+
+        def share(value: float) -> float:
+            return min(1.0, (value * len(population) + len(extra)) / total)
+
+        interval = Interval(share(part.interval.low), share(part.interval.high))
+        return Estimate(share(part.share), interval, part.audited, part.size)
+
+    return Whole(over_the_split(holds), over_the_split(high), len(sample), len(population))
 
 
 def _may_hold(verdict: Verdict) -> bool:

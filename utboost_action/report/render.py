@@ -41,8 +41,13 @@ def render(
 
     Raises jinja2.TemplateError when a user's template is wrong.
     """
-    template = _environment(loader, markdown=True).get_template("report.md.j2")
-    return re.sub(r"\n{3,}", "\n\n", template.render(report=document, detail=str(detail)))
+    return markdown("report.md.j2", loader, report=document, detail=str(detail))
+
+
+def markdown(name: str, loader: jinja2.BaseLoader | None = None, **values: object) -> str:
+    """A `.md.j2` template with its values; what it prints is inert unless it is Markdown on purpose."""
+    template = _environment(loader, markdown=True).get_template(name)
+    return re.sub(r"\n{3,}", "\n\n", template.render(**values))
 
 
 def _environment(loader: jinja2.BaseLoader | None, *, markdown: bool) -> jinja2.Environment:

@@ -360,3 +360,15 @@ def test_a_test_patch_that_does_not_apply_is_a_state(place):
         assert server.requests == []
     assert report.results[0].state is InstanceState.FAILED
     assert "does not apply on the base" in report.results[0].detail
+
+
+def test_what_depends_on_order_or_hash_seed_is_found_by_the_real_runner(place):
+    code = (
+        "import os\n\n\ndef test_before():\n    assert not hasattr(os, 'seen_by_test')\n\n\n"
+        "def test_after():\n    os.seen_by_test = 1\n\n\n"
+        "def test_seed():\n    assert os.environ.get('PYTHONHASHSEED') != '4242'"
+    )
+    with model_server(by_stage({**tiny.GOOD, "write": tiny.block(code)})) as server:
+        report = place.generate(url=server.url)
+    assert report.results[0].counters == {"depends on the order": 1, "depends on the hash seed": 1}
+    assert [test.targets for test in place.tests()] == [("tests/test_tiny.py::test_after",)]

@@ -127,7 +127,8 @@ TESTS_WRITTEN = [
     + "WHY: test_empty_range: none\n",
     block("def test_far_above_again():\n    result = clamp(50, 0, 9)\n    assert result == 9"),
     block(
-        "SEEN = []\n\n\ndef test_hash():\n    assert max({'spam', 'ham'}) == 'spam'\n    assert clamp(1, 0, 9)"
+        "SEEN = []\n\n\ndef test_hash():\n"
+        "    assert max({'spam', 'ham'}) == 'spam'\n    assert clamp(1, 0, 9)"
     ),
     "I cannot.",
     block("def test_low():\n    pass"),

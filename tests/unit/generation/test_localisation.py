@@ -227,13 +227,19 @@ def test_the_writing_prompt_shows_imports_windows_and_the_class_around():
     assert "in class TestOld" in text
     assert "        assert add(1, 1) == 2" in text
     assert "def make(value)" in text
-    assert "on Python 3.11.2" in text
+    assert "on Python 3.11;" in text
 
 
 def test_the_writing_prompt_shrinks_by_whole_parts():
     full, _ = written(3000)
-    small, fitted = written(440)
+    small, fitted = written(560)
     assert fitted.step > 0
     assert set(small[1].content.splitlines()) <= set(full[1].content.splitlines()) | {""} | {
         f"{CALC} as it is now"
     }
+
+
+def test_set_up_that_no_window_shows_is_shown_as_well():
+    location, _ = located(Scripted(), context_lines=0)
+    messages, _ = writing_prompt(scope().prefix, location, view(), (), budget=3000, differential=False)
+    assert "    def setUp(self):\n        self.one = 1" in messages[1].content

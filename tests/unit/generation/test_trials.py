@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from material import official, view
 
@@ -144,6 +146,21 @@ def test_a_test_that_was_there_before_is_not_taken_for_a_new_one():
         Bench(baseline={**ORIGINAL, "tests/test_calc.py::test_a": PASS}), "test_a"
     )
     assert (kept, counters) == ([], {"not collected": 1})
+
+
+def test_a_second_file_may_change_how_the_runner_names_the_tests():
+    """Sympy's ids are bare when one file runs and `path:name` when several do."""
+
+    class Sympy(Bench):
+        def run(self, side, patch, variant):
+            trial = super().run(side, patch, variant)
+            several = {
+                f"sympy/t.py:{name.rpartition('::')[2]}": status for name, status in trial.outcomes.items()
+            }
+            return replace(trial, outcomes=several if patch else {"test_two": PASS})
+
+    kept, counters, _passed, _notes = validated(Sympy(), "test_a")
+    assert (kept, counters) == (["test_a"], {})
 
 
 def test_lines_that_gold_changes():

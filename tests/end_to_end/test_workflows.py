@@ -1,0 +1,242 @@
+"""Our own workflow files, run by act with the built image: GitHub is the double, the patches are real.
+
+What differs from a board's own run: the image's name, where the rows lie, and the three actions of GitHub's
+own (checkout, artifacts), which cannot be fetched here and are stood in for by `stubs/`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.github_double import Contract, GitHubDouble, Identity, Repository, missing_openapi
+from tests.github_double.state import READ_ONLY
+
+pytestmark = [pytest.mark.docker, pytest.mark.shared, pytest.mark.xdist_group("docker")]
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+IMAGE = "utboost-action:test"
+BOARD = "board/experiments"
+FORK = "submitter/experiments"
+TOKEN = "token-of-the-action-0123456789"
+READER = "token-of-a-fork-0123456789"
+FOLDER = "evaluation/lite/20260101_made"
+INSTANCE = "mwaskom__seaborn-3010"
+OTHER = "django__django-14787"
+_USES = re.compile(r"(actions/[a-z-]+)@([0-9a-f]{40})")
+
+
+@dataclass
+class Stage:
+    """A board on the double, a folder that act takes for its checkout, and what the runner mounts."""
+
+    act: Path
+    double: GitHubDouble
+    board: Repository
+    folder: Path
+
+    @property
+    def artifacts(self) -> Path:
+        return self.folder / "stand-in" / "artifacts"
+
+    def run(
+        self, workflow: str, event: str, payload: dict[str, Any], *, token: str = TOKEN, **inputs: str
+    ) -> subprocess.CompletedProcess[str]:
+        shutil.rmtree(self.artifacts, ignore_errors=True)
+        self.artifacts.mkdir(parents=True)
+        workflows = self.folder / "checkout" / ".github" / "workflows"
+        shutil.rmtree(workflows, ignore_errors=True)
+        workflows.mkdir(parents=True)
+        text = (ROOT / "examples/workflows" / workflow).read_text()
+        (workflows / workflow).write_text(_adapted(text, inputs))
+        (workflows / "audit.yml").write_text(_adapted((ROOT / ".github/workflows/audit.yml").read_text(), {}))
+        event_file = self.folder / "event.json"
+        event_file.write_text(json.dumps(payload))
+        stubs = [
+            f"--local-repository={name}@{sha}={HERE / 'stubs' / name.partition('/')[2]}"
+            for name, sha in sorted(set(_USES.findall((ROOT / ".github/workflows/audit.yml").read_text())))
+        ]
+        variables = {
+            **self.double.environ,
+            "GITHUB_REPOSITORY": BOARD,
+            "GITHUB_SHA": self.board.sha("refs/heads/main"),
+        }
+        return subprocess.run(
+            [
+                *(
+                    str(self.act),
+                    event,
+                    "--eventpath",
+                    str(event_file),
+                    "--workflows",
+                    str(workflows / workflow),
+                ),
+                *("--platform", "ubuntu-24.04=utboost-base:bookworm", "--pull=false", "--no-cache-server"),
+                *("--network", "host", "--container-options", f"-v {self.folder / 'stand-in'}:/stand-in"),
+                *("--secret", f"GITHUB_TOKEN={token}", "--json", *stubs),
+                *(f"--env={name}={value}" for name, value in variables.items()),
+            ],
+            cwd=self.folder / "checkout",
+            env={**os.environ, "HOME": str(self.folder)},
+            capture_output=True,
+            text=True,
+            timeout=1500,
+            check=False,
+        )
+
+    def pull_event(self, number: int, head_repository: str) -> dict[str, Any]:
+        pull = self.board.pulls[number]
+        return {
+            "action": "opened",
+            "number": number,
+            "repository": {"full_name": BOARD, "default_branch": "main", "owner": {"login": "board"}},
+            "pull_request": {
+                "number": number,
+                "state": "open",
+                "head": {"sha": pull.head_sha, "ref": "submission", "repo": {"full_name": head_repository}},
+                "base": {"sha": self.board.sha("refs/heads/main"), "ref": "main"},
+            },
+        }
+
+    @property
+    def our_comments(self) -> list[str]:
+        return [one.body for one in self.board.comments.values() if one.login == "github-actions[bot]"]
+
+    def statuses(self, number: int) -> list[dict[str, Any]]:
+        return self.board.statuses.get(self.board.pulls[number].head_sha, [])
+
+    def data(self, path: str) -> Any:
+        return json.loads(self.board.git("show", f"refs/heads/utboost-data:{path}"))
+
+
+def _adapted(text: str, inputs: dict[str, str]) -> str:
+    """The workflow with the image of this machine and rows from the checkout, and more inputs."""
+    text = re.sub(r"docker://ghcr\.io/[^\s]+", f"docker://{IMAGE}", text)
+    text = re.sub(r"utboost/utboost-action/(\.github/workflows/audit\.yml)@0{40}.*", r"./\1", text)
+    text = re.sub(r"utboost/utboost-action@0{40}.*", f"docker://{IMAGE}", text)
+    more = {"benchmark": "benchmark/lite.parquet", "bank": "benchmark/augtests.json", **inputs}
+    lines = []
+    for line in text.splitlines():
+        if line.strip() == "benchmark: lite":
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [f'{indent}{name}: "{value}"' for name, value in more.items()]
+            if (
+                f"docker://{IMAGE}" in text and "uses: ./" not in text
+            ):  # an action's own defaults, by action.yml
+                lines.append(f"{indent}github-token: ${{{{ github.token }}}}")
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def tools() -> Path:
+    """act, and the image built."""
+    subprocess.run([str(HERE / "build_image.sh"), IMAGE], check=True, timeout=1500, capture_output=True)
+    own = Path(sys.executable).parent / "act"
+    if own.exists():
+        return own
+    found = subprocess.run(
+        [str(HERE / "fetch_act.sh")], check=True, timeout=600, stdout=subprocess.PIPE, text=True
+    )
+    return Path(found.stdout.strip())
+
+
+@pytest.fixture
+def stage(tools: Path, shared: Path, built: Any, tmp_path: Path) -> Iterator[Stage]:
+    built(INSTANCE, OTHER)
+    checkout = tmp_path / "stand-in" / "checkout" / "benchmark"
+    checkout.mkdir(parents=True)
+    for name in ("lite.parquet", "augtests.json"):
+        shutil.copy(shared / "real/benchmark" / name, checkout / name)
+    (tmp_path / "checkout").mkdir()
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path / "checkout")], check=True)
+    with GitHubDouble(tmp_path / "github") as double:
+        board = double.add_repository(BOARD, {"README.md": b"A board.\n"})
+        double.add_repository(FORK)
+        double.tokens[TOKEN] = Identity("github-actions[bot]")
+        double.tokens[READER] = Identity("github-actions[bot]", may_write=READ_ONLY)
+        yield Stage(tools, double, board, tmp_path)
+        exchanges = list(double.exchanges)
+    if missing_openapi() is None:
+        problems = [problem for exchange in exchanges for problem in Contract.load().problems(exchange)]
+        assert not problems, "\n".join(problems[:20])
+
+
+def _files(shared: Path, name: str = "made") -> dict[str, bytes]:
+    root = shared / f"real/instances/leaderboard/evaluation/lite/20260101_{name}"
+    return {
+        f"{FOLDER}/{path.relative_to(root)}": path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    """The steps' output, for a failed assertion."""
+    lines = []
+    for line in done.stdout.splitlines():
+        try:
+            lines.append(json.loads(line).get("msg", "").rstrip())
+        except ValueError:
+            lines.append(line)
+    return "\n".join(lines[-150:]) + done.stderr[-3000:]
+
+
+def test_a_fork_is_audited_in_four_jobs_and_again_after_a_push(stage: Stage, shared: Path):
+    durations = {INSTANCE: 400, OTHER: 400}  # two shards
+    stage.board.commit("refs/heads/utboost-data", {"durations.json": json.dumps(durations).encode()})
+    stage.board.open_pull(7, _files(shared), head_repository=FORK)
+    inputs = {"instances": f"{INSTANCE},{OTHER}", "repeats": "1"}
+    done = stage.run("forks.yml", "pull_request_target", stage.pull_event(7, FORK), **inputs)
+    assert done.returncode == 0, _said(done)
+    assert {path.name for path in stage.artifacts.iterdir()} == {
+        "utboost-plan", "utboost-shard-1", "utboost-shard-2", "utboost-logs-1", "utboost-logs-2",
+        "utboost-report",
+    }  # fmt: skip
+    (comment,) = stage.our_comments
+    assert "UTBoost audit of" in comment
+    assert "WRONG" in comment
+    (status,) = stage.statuses(7)
+    assert status["context"] == "utboost/audit"
+    assert status["state"] == "success"
+    report = stage.data(f"pulls/7/{FOLDER}/report.json")
+    verdicts = {entry["instance_id"]: entry["verdict"] for entry in report["instances"]}
+    assert verdicts[INSTANCE] == "WRONG"
+    badge = stage.data(f"pulls/7/{FOLDER}/badge.json")
+    assert badge["schemaVersion"] == 1
+    assert set(stage.data("durations.json")) == {INSTANCE, OTHER}
+    assert "outcome" in done.stdout
+    assert "comment-url" in done.stdout
+
+    stage.board.push_head(7, _files(shared, "gold"))
+    inputs["instances"] = INSTANCE
+    again = stage.run("forks.yml", "pull_request_target", stage.pull_event(7, FORK), **inputs)
+    assert again.returncode == 0, _said(again)
+    (updated,) = stage.our_comments
+    assert updated != comment
+    assert stage.statuses(7)[0]["state"] == "success"
+
+
+def test_a_fork_with_a_read_only_token_gets_its_summary_and_is_not_green(stage: Stage, shared: Path):
+    stage.board.open_pull(8, _files(shared), head_repository=FORK)
+    done = stage.run(
+        "same-repository.yml", "pull_request", stage.pull_event(8, FORK),
+        token=READER, instances=INSTANCE, repeats="1",
+    )  # fmt: skip
+    said = _said(done)
+    assert done.returncode != 0, said
+    assert "comment not written: missing permission" in said
+    assert "UTBoost audit of" in said  # act prints the summary
+    assert "Job failed" in said
+    assert not stage.our_comments
+    assert not stage.statuses(8)
