@@ -10,7 +10,8 @@ import docker.errors
 import pytest
 
 from utboost_action.errors import ImageMissingError
-from utboost_action.execution.docker_sandbox import LABEL, DockerSandbox, connect
+from utboost_action.execution import docker_sandbox
+from utboost_action.execution.docker_sandbox import LABEL, DockerSandbox, connect, is_orphan
 from utboost_action.execution.protocol import MIB, Limits
 from utboost_action.model import RunState
 
@@ -126,16 +127,31 @@ def test_an_image_is_removed_after_use_only_when_asked_to(client):
         client.images.get(name)
 
 
+def test_only_a_dead_process_of_this_namespace_leaves_orphans():
+    ours = docker_sandbox._owner()
+    here, pid, start = ours.split(":")
+    assert not is_orphan(ours)
+    assert is_orphan(f"{here}:999999999:{start}")
+    assert is_orphan(f"{here}:{pid}:0")  # the number was given away
+    for foreign in (f"elsewhere:999999999:{start}", "", "nonsense", f"{here}:x:1"):
+        assert not is_orphan(foreign)
+
+
 def test_a_later_run_removes_what_a_killed_one_left(client):
     code = (
         "import os, signal\n"
         "from utboost_action.execution.docker_sandbox import DockerSandbox, connect\n"
         f"box = DockerSandbox(connect()).box({IMAGE!r})\n"
         "box.__enter__()\n"
+        "print(box._container.id, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=False)
-    with DockerSandbox(client).box(IMAGE):
-        assert len(client.containers.list(filters={"label": LABEL})) == 2
-        assert DockerSandbox(client).remove_leftovers() == 1  # the living one stays
-    assert not client.containers.list(all=True, filters={"label": LABEL})
+    killed = subprocess.run([sys.executable, "-c", code], check=False, stdout=subprocess.PIPE, text=True)
+    left = killed.stdout.strip()
+    assert client.containers.get(left).status == "running"
+    with DockerSandbox(client).box(IMAGE) as living:
+        assert DockerSandbox(client).remove_leftovers() >= 1
+        ids = {container.id for container in client.containers.list(filters={"label": LABEL})}
+        assert left not in ids
+        assert living._container is not None
+        assert living._container.id in ids

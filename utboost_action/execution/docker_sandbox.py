@@ -98,8 +98,8 @@ class DockerSandbox:
     def remove_leftovers(self) -> int:
         """Remove the containers that audits left that are no longer alive; how many there were.
 
-        A container names the host and process that started it; where that process lives on, or where
-        it is of another host sharing this engine, the container is somebody's and stays.
+        A container names the process that started it; where that process lives on, or belongs to another
+        host or container that shares this engine, the container is somebody's and stays.
         """
         removed = 0
         for container in self.client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
@@ -290,15 +290,24 @@ class _Watch:
 
 
 def _owner() -> str:
-    """Host, process and its start: what tells a living owner from one whose number was given away."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_process_start(os.getpid())}"
+    """Boot, process namespace, process and its start: whose a container is, also where numbers repeat."""
+    return f"{_processes()}:{os.getpid()}:{_process_start(os.getpid())}"
+
+
+def _processes() -> str:
+    """What a process number means here: the boot and the process namespace (a container has its own)."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}".replace(":", "")
+    except OSError:
+        return socket.gethostname()
 
 
 def is_orphan(owner: str) -> bool:
-    """Whether a label names a process of this host that is no more."""
-    host, _, process = owner.partition(":")
+    """Whether a label names a process that we would see, and that is no more."""
+    processes, _, process = owner.partition(":")
     pid, _, start = process.partition(":")
-    if host != socket.gethostname() or not pid.isdigit():
+    if processes != _processes() or not pid.isdigit():
         return False
     return _process_start(int(pid)) != start
 
