@@ -14,18 +14,21 @@ COPY requirements.txt wheel[s] /build/wheels/
 RUN python3 -m venv /opt/venv \
     && /opt/venv/bin/python -I -m pip install --no-cache-dir --disable-pip-version-check \
        --require-hashes -r /build/wheels/requirements.txt ${PIP_OPTIONS} \
-    && /opt/venv/bin/python -I -m pip uninstall --yes --disable-pip-version-check pip setuptools \
-    && cd /opt/venv/lib/python3.*/site-packages \
-    && rm -rf pyarrow/include pyarrow/tests pyarrow/src \
-    && find . -name '*.pyx' -o -name '*.pxd' -o -name '*.pyi' | xargs rm -f \
-    && echo /opt/utboost > utboost.pth
+    && /opt/venv/bin/python -I -m pip uninstall --yes --disable-pip-version-check pip setuptools
+# what no part of the action imports: headers, tests, and Arrow's network file systems
+RUN arrow="$(/opt/venv/bin/python -I -c 'import importlib.util as u; print(u.find_spec("pyarrow").submodule_search_locations[0])')" \
+    && rm -rf "$arrow/include" "$arrow/tests" "$arrow/src" "$arrow"/*flight* "$arrow"/*s3* \
+    && find /opt/venv \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pyi' \) -delete \
+    && echo /opt/utboost > "$(dirname "$arrow")/utboost.pth" \
+    && /opt/venv/bin/python -I -c 'import pyarrow.parquet'
 
 # hadolint ignore=DL3006  # as above
 FROM ${BASE}
 # hadolint ignore=DL3008  # the distribution's current git; the image is rebuilt for each release
 RUN command -v git >/dev/null \
     || { apt-get update && apt-get install -y --no-install-recommends git && rm -rf /var/lib/apt/lists/*; } \
-    && git config --system --add safe.directory '*'
+    && git config --system --add safe.directory '*' \
+    && install -d -m 700 /opt/utboost/home
 COPY --from=build /opt/venv /opt/venv
 COPY entrypoint.py LICENSE /opt/utboost/
 COPY examples /opt/utboost/examples

@@ -9,8 +9,8 @@ import os
 import sys
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-HOME = "/tmp/utboost-home"  # noqa: S108 (made below, private; the runner's HOME belongs to another user)
-_LEAKING = ("PYTHON", "LD_", "GIT_", "pythonLocation", "Python_ROOT", "Python2_ROOT", "Python3_ROOT")
+HOME = "/opt/utboost/home"  # root's own; the one that the runner names belongs to another user
+_LEAKING = ("PYTHON", "LD_", "GIT_", "XDG_", "pythonLocation", "Python_ROOT", "Python2_ROOT", "Python3_ROOT")
 
 
 def prepare(environ):
@@ -20,7 +20,6 @@ def prepare(environ):
             del environ[name]
     environ["PATH"] = PATH
     environ["HOME"] = HOME
-    os.makedirs(HOME, mode=0o700, exist_ok=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from utboost_action import __version__
-from utboost_action.commands import audit, bank, generate, intake, logs, shards
+from utboost_action.commands import audit, bank, board, confirm, generate, intake, logs, shards
 from utboost_action.errors import AuditError
 from utboost_action.report.escaping import printable
 
@@ -27,10 +27,16 @@ app.command("inspect")(intake.inspect_command)
 app.command("parse")(logs.parse_command)
 app.command("regrade")(logs.regrade_command)
 app.command("generate")(generate.generate_command)
+app.command("confirm")(confirm.confirm_command)
+app.command("board")(board.board_command)
 app.command("plan")(shards.plan_command)
 app.command("execute")(shards.execute_command)
 app.command("merge")(shards.merge_command)
 app.command("demo")(audit.demo_command)
+bank.app.command("confirm")(confirm.bank_confirm_command)
+bank.app.command("dispute")(confirm.bank_dispute_command)
+bank.app.command("retire")(confirm.bank_retire_command)
+bank.app.command("relate")(confirm.bank_relate_command)
 app.add_typer(bank.app, name="bank")
 
 _debug = False

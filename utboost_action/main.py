@@ -6,6 +6,7 @@ input and every token from it, so that nothing started later inherits one.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -16,18 +17,17 @@ from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from utboost_action import __version__
 from utboost_action.activities.step import Ending, Result, Step
-from utboost_action.activities.zones import perform
 from utboost_action.errors import AuditError, InputError
 from utboost_action.github.annotations import Annotation, Level, mask_lines, write_annotations
-from utboost_action.github.client import Api, connection_from
 from utboost_action.github.outputs import write_outputs
-from utboost_action.github.problems import SupersededError
-from utboost_action.github.retry import Patience
 from utboost_action.settings import Settings
+
+if TYPE_CHECKING:
+    from utboost_action.github.client import Api
 
 _DROPPED = ("INPUT_", "ACTIONS_")
 _MAX_EVENT = 32 << 20  # bytes; GitHub's own limit for a webhook is 25 MB
@@ -55,9 +55,9 @@ def run(environ: Mapping[str, str], stream: TextIO, scratch: Path) -> int:
         step = _step(settings, environ, stream, scratch)
         event = environ.get("GITHUB_EVENT_NAME", "")
         step.say(f"UTBoost Action {__version__}: mode {settings.action.mode}, event {event or 'none'}")
+        from utboost_action.activities.zones import perform  # the libraries, once the log has begun
+
         result = perform(step, event, lambda: _payload(environ))
-    except SupersededError as problem:
-        result = Result(Ending.SUPERSEDED, str(problem))
     except InputError as problem:
         result = Result(Ending.WRONG_INPUT, str(problem))
     except AuditError as problem:
@@ -94,13 +94,14 @@ def give_back(environ: Mapping[str, str]) -> None:
 def _step(settings: Settings, environ: Mapping[str, str], stream: TextIO, scratch: Path) -> Step:
     kept = dict(environ)
     drop_secrets(kept)
-    made: list[Api] = []
 
+    @functools.cache
     def api() -> Api:
-        if not made:
-            connection = connection_from(environ, settings.action.github_token)
-            made.append(Api(connection, Patience(note=step.say)))
-        return made[0]
+        from utboost_action.github.client import Api, connection_from
+        from utboost_action.github.retry import Patience
+
+        connection = connection_from(environ, settings.action.github_token)
+        return Api(connection, Patience(note=step.say))
 
     step = Step(
         settings=settings,

@@ -27,6 +27,7 @@ from utboost_action.replay import Replay, Task
 from utboost_action.report.document import badge_document, rates, report_document
 from utboost_action.report.evidence import ReproduceCommand
 from utboost_action.report.render import Detail, render, render_within
+from utboost_action.report.waterfall import steps_of, waterfall_svg
 from utboost_action.settings import FailOn, SandboxKind, Settings, default_cache
 from utboost_action.storage import canonical_json, write_atomically
 
@@ -141,6 +142,7 @@ def write_reports(session: Session, result: Audit, by_own_logs: Mapping[str, boo
         "summary.md": render_within(document, SUMMARY_BYTES, loader=loader),
         "report.json": canonical_json(document),
         "badge.json": canonical_json(badge_document(rates(result), result.problem)),
+        "waterfall.svg": waterfall_svg(steps_of(document), result.total, result.submission.name),
     }
     for name, text in texts.items():
         write_atomically(settings.out / name, text)

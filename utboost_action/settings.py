@@ -132,7 +132,7 @@ class Settings:
         named = "input " if as_inputs else "--"
         if self.repeats < 1:
             raise InputError(f"{named}repeats {self.repeats}: give a whole number from 1, for example 3")
-        if self.timeout <= 0:
+        if not 0 < self.timeout < float("inf"):
             raise InputError(f"{named}timeout {self.timeout:g}: give seconds above 0, for example 1800")
         if self.jobs < 1:
             raise InputError(f"{named}jobs {self.jobs}: give a whole number from 1, for example 2")

@@ -34,6 +34,10 @@ READER = "token-of-a-fork-0123456789"
 FOLDER = "evaluation/lite/20260101_made"
 INSTANCE = "mwaskom__seaborn-3010"
 OTHER = "django__django-14787"
+_CHECKOUT = (
+    r"\1- uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683\n"
+    r"\1  with: {ref: main, persist-credentials: false}\n"
+)
 _USES = re.compile(r"(actions/[a-z-]+)@([0-9a-f]{40})")
 
 
@@ -72,7 +76,7 @@ class Stage:
             "GITHUB_REPOSITORY": BOARD,
             "GITHUB_SHA": self.board.sha("refs/heads/main"),
         }
-        return subprocess.run(
+        done = subprocess.run(
             [
                 *(
                     str(self.act),
@@ -94,6 +98,8 @@ class Stage:
             timeout=1500,
             check=False,
         )
+        (self.folder / "act.jsonl").write_text(done.stdout + done.stderr)
+        return done
 
     def pull_event(self, number: int, head_repository: str) -> dict[str, Any]:
         pull = self.board.pulls[number]
@@ -124,7 +130,9 @@ def _adapted(text: str, inputs: dict[str, str]) -> str:
     """The workflow with the image of this machine and rows from the checkout, and more inputs."""
     text = re.sub(r"docker://ghcr\.io/[^\s]+", f"docker://{IMAGE}", text)
     text = re.sub(r"utboost/utboost-action/(\.github/workflows/audit\.yml)@0{40}.*", r"./\1", text)
-    text = re.sub(r"utboost/utboost-action@0{40}.*", f"docker://{IMAGE}", text)
+    text = re.sub(
+        r"( *)- uses: utboost/utboost-action@0{40}.*", rf"{_CHECKOUT}\1- uses: docker://{IMAGE}", text
+    )
     more = {"benchmark": "benchmark/lite.parquet", "bank": "benchmark/augtests.json", **inputs}
     lines = []
     for line in text.splitlines():
@@ -235,7 +243,7 @@ def test_a_fork_with_a_read_only_token_gets_its_summary_and_is_not_green(stage: 
     )  # fmt: skip
     said = _said(done)
     assert done.returncode != 0, said
-    assert "comment not written: missing permission" in said
+    assert "comment (missing permission), commit status (missing permission)" in said
     assert "UTBoost audit of" in said  # act prints the summary
     assert "Job failed" in said
     assert not stage.our_comments

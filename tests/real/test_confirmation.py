@@ -70,7 +70,8 @@ class Expected:
         precision = hit / (hit + len(accused)) if hit + len(accused) else 1.0
         print(  # noqa: T201
             f"{len(wrong)} wrong patches: {verdicts['WRONG']} WRONG, {verdicts['MISGRADED']} MISGRADED, "
-            f"{verdicts['SUSPECT']} SUSPECT; recall {hit / len(wrong):.0%} (flagged {flagged / len(wrong):.0%}); "
+            f"{verdicts['SUSPECT']} SUSPECT; recall {hit / len(wrong):.0%}, "
+            f"flagged {flagged / len(wrong):.0%}; "
             f"{len(right)} right patches: {len(accused)} WRONG or MISGRADED, {len(suspected)} SUSPECT; "
             f"precision {precision:.0%}"
         )

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from utboost_action.github.annotations import foreign_lines
-from utboost_action.github.client import Api
 from utboost_action.settings import Settings
+
+if TYPE_CHECKING:
+    from utboost_action.github.client import Api
 
 
 class Ending(StrEnum):

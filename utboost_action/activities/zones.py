@@ -52,7 +52,14 @@ from utboost_action.shards import Plan
 
 
 def perform(step: Step, event: str, payload: Callable[[], Payload]) -> Result:
-    """Do what the mode and the event ask for. Raises AuditError; SupersededError ends neutral."""
+    """Do what the mode and the event ask for; a head that has moved on ends it. Raises AuditError."""
+    try:
+        return _perform(step, event, payload)
+    except SupersededError as problem:
+        return Result(Ending.SUPERSEDED, str(problem), _no_shards())
+
+
+def _perform(step: Step, event: str, payload: Callable[[], Payload]) -> Result:
     match step.settings.action.mode:
         case Mode.EXECUTE:
             return _execute(step)

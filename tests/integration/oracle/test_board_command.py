@@ -1,4 +1,4 @@
-"""`board` over a made-up checkout with stored audits: 500 instances x 20 submissions in seconds, flat memory."""
+"""`board` over a made-up checkout with stored audits: 500 instances x 20 submissions, flat memory."""
 
 import json
 import subprocess
