@@ -1,4 +1,4 @@
-"""Writes docs/plan.schema.json and docs/shard.schema.json from the types (`python tests/write_schemas.py`)."""
+"""Writes the schemas of what travels between jobs, from the types (`python tests/write_schemas.py`)."""
 
 import json
 from pathlib import Path

@@ -18,6 +18,7 @@ from utboost_action.model import Audit, Cause, Submission, Verdict
 from utboost_action.oracle.verdicts import inconclusive
 from utboost_action.replay import Replay, Task
 
+_TRICKS = ("patches_reporter", "exits_process", "exit_hook", "prints_result_lines", "below_git")
 _AT_LEAST = 3  # below so many instances, a common cause proves nothing about the set-up
 
 Progress = Callable[[Verdict], None]
@@ -46,10 +47,17 @@ def plan_tasks(
             prediction=submission.predictions[instance_id],
             claimed=None if resolved is None else instance_id in resolved,
             tests=bank.get(instance_id, ()),
+            tricks=_tricks(submission, instance_id),
         )
         for instance_id, instance in benchmark.instances.items()
         if instance_id in submission.predictions and (not wanted or instance_id in wanted)
     ]
+
+
+def _tricks(submission: Submission, instance_id: str) -> tuple[str, ...]:
+    """The kinds of findings on a patch that speak of making tests look passed."""
+    found = {finding.kind for finding in submission.findings if instance_id in finding.ids}
+    return tuple(kind for kind in _TRICKS if kind in found)
 
 
 def audit(

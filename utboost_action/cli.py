@@ -69,11 +69,16 @@ def main() -> None:
             raise
         print(f"utboost-action: {' '.join(printable(str(problem)).split())}", file=sys.stderr)  # noqa: T201
         sys.exit(problem.exit_code)
-    except KeyboardInterrupt:
-        print("utboost-action: stopped by the user", file=sys.stderr)  # noqa: T201
-        sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
+        sys.exit(1)
+    except OSError as problem:  # a disk that is full, a folder that may not be written
+        if _debug:
+            raise
+        print(f"utboost-action: {printable(str(problem))}", file=sys.stderr)  # noqa: T201
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("utboost-action: stopped by the user", file=sys.stderr)  # noqa: T201
         sys.exit(1)
 
 

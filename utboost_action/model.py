@@ -376,7 +376,8 @@ class SideRun:
 
     applied_with: the command of the apply chain that took the patch, empty when there was none to take.
     reverted: files that steer the runner and were put back before the runs. retried: why this is the
-    second try, run alone; empty when the first one stands.
+    second try, run alone; empty when the first one stands. touched: the files that applying the patch
+    changed, whatever its text names; odd names are quoted for a shell.
     """
 
     key: str
@@ -387,6 +388,7 @@ class SideRun:
     reverted: tuple[str, ...] = ()
     seconds: float = 0.0
     retried: str = ""
+    touched: tuple[str, ...] = ()
 
 
 # -------------------------------------------------------------------------------- oracle

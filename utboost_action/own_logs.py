@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from utboost_action.eval_script import END, START
 from utboost_action.execution.side import Reading
 from utboost_action.grading import grade_corrected, grade_official
 from utboost_action.logs import read_log
 from utboost_action.logs.official import official_report_map
-from utboost_action.model import Instance, ParsedLog
+from utboost_action.model import Instance, LogFlag, ParsedLog
 
+_NOT_LAID_DOWN = re.compile(rb"^error: (.*(?:does not apply|patch failed|already exists).*)$", re.MULTILINE)
 _SECTION = re.compile(r"={4,} .* ={4,}\s*$")
 _EXCERPTS, _EXCERPT_LINES = 20, 40  # failures of one log whose lines are kept, and how many of each
 
@@ -32,23 +34,45 @@ def reader_of(instance: Instance) -> Callable[[bytes, str, int | None], Reading]
         listed = grade_corrected(parsed, instance, official=official.statuses).tests
         fixes = [test.passes for test in listed if test.name in instance.fail_to_pass]
         messages = {test: spot.message for test, spot in parsed.evidence.items() if spot.message}
-        seen = (*parsed.statuses.values(), *parsed.events.values())
-        usable, problem = True, ""
-        if parsed.statuses and exit_code and not any(status.fails for status in seen):
-            usable, problem = False, f"exit code {exit_code}, but the log shows no failure"
-        elif parsed.statuses and not parsed.gradable:
-            usable, problem = False, "; ".join(parsed.warnings) or "the log may not be used for a grade"
+        problem = _problem(data, parsed, nonce, exit_code)
         return Reading(
             outcomes=parsed.statuses,
             messages=messages,
             excerpts=_excerpts(data, parsed),
             official=grade.resolved,
             fixes=_all_met(fixes),
-            usable=usable,
+            usable=not problem,
             problem=problem,
         )
 
     return read
+
+
+def _problem(data: bytes, parsed: ParsedLog, nonce: str, exit_code: int | None) -> str:
+    """Why one of our own logs says nothing that counts; empty when it does.
+
+    A runner that fails before it names a test (a tree that cannot be imported) has said something: no
+    test came out. All else that is cut, imitated or without its end is unknown.
+    """
+    head = data.partition(f"{START} {nonce}'".encode())[0]
+    if failed := _NOT_LAID_DOWN.search(head):
+        return f"the test patch was not laid down: {failed.group(1).decode('utf-8', 'replace')}"
+    if f"{END} {nonce}'".encode() not in data:
+        return "the run did not reach its end"
+    if not parsed.statuses:
+        return "" if exit_code else "exit code 0, but no test came out"
+    if not parsed.gradable:
+        return "; ".join(parsed.warnings) or "the log may not be used for a grade"
+    if parsed.complete is not True:
+        return "the runner's own closing figures are missing"
+    if LogFlag.INJECTION in parsed.flags:
+        return "the log holds text that imitates the runner"
+    if LogFlag.PARTIAL in parsed.flags:
+        return "outcomes without names"
+    seen = (*parsed.statuses.values(), *parsed.events.values())
+    if exit_code and not any(status.fails for status in seen):
+        return f"exit code {exit_code}, but the log shows no failure"
+    return ""
 
 
 def _excerpts(data: bytes, parsed: ParsedLog) -> dict[str, str]:

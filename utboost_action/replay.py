@@ -19,7 +19,7 @@ from utboost_action.execution.floor import Floor
 from utboost_action.execution.protocol import Sandbox
 from utboost_action.execution.side import SidePlan, Suite, run_side
 from utboost_action.execution.store import RunStore
-from utboost_action.leaderboard.integrity import runner_configuration
+from utboost_action.leaderboard.integrity import runner_configuration, steering_files
 from utboost_action.model import (
     ORIGINAL,
     AugmentedTest,
@@ -51,12 +51,16 @@ class Interrupted(Exception):  # noqa: N818 (no fault: the user stopped the audi
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One instance to audit: what was submitted for it, what is claimed, and the bank's tests."""
+    """One instance to audit: what was submitted for it, what is claimed, and the bank's tests.
+
+    tricks: what the intake found in the patch that can make tests look passed (kinds of its findings).
+    """
 
     instance: Instance
     prediction: Prediction
     claimed: bool | None
     tests: tuple[AugmentedTest, ...]
+    tricks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +152,7 @@ class Replay:
             return setup_doubt(side, gold, base)
 
         candidate = self._side(plans.candidate(task.prediction.patch), instance, self.submitted, go_on, doubt)
-        files = tuple(sorted(runner_configuration(touched_paths(task.prediction.patch))))
+        files = _steering(task.prediction.patch, candidate, instance)
         reverted = None
         if files and go_on([run for run in candidate.runs if run.suite == ORIGINAL]):
             plan = plans.reverted(task.prediction.patch, files)
@@ -163,6 +167,7 @@ class Replay:
             runner_files=files,
             tests=tests,
             candidate_key=patch_key(task.prediction.patch),
+            tricks=task.tricks if patch_key(task.prediction.patch) != patch_key(instance.patch) else (),
         )
         verdict = judge(sides)
         if verdict.kind is VerdictKind.WRONG:  # nobody is accused by one look
@@ -211,6 +216,17 @@ class Replay:
         if self.stopping():
             raise Interrupted
         return side
+
+
+def _steering(patch: str, candidate: SideRun, instance: Instance) -> tuple[str, ...]:
+    """The files that steer the tests, by what the patch names and by what applying it changed.
+
+    What gold's own patch changes too is the instance's subject, unless it is runner configuration.
+    """
+    touched = tuple(dict.fromkeys((*touched_paths(patch), *candidate.touched)))
+    gold = set(touched_paths(instance.patch))
+    known = set(runner_configuration(touched))
+    return tuple(sorted(path for path in steering_files(touched) if path in known or path not in gold))
 
 
 def patch_key(patch: str) -> str:

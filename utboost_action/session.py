@@ -63,11 +63,23 @@ class Outcome:
 def prepare(settings: Settings) -> Session:
     """Read benchmark, bank and submission. Raises InputError (or AuditError, when a hub is not reached)."""
     settings.checked()
+    if settings.template:
+        _check_template(settings.template)
     benchmark, bank = read_rows_and_bank(settings)
     submission = read_submission(
         settings.submission, instances=benchmark.instances, split=benchmark.split or None
     )
     return session_of(settings, benchmark, bank, submission)
+
+
+def _check_template(folder: Path) -> None:
+    """Raise InputError for a template that cannot be read, before anything is run."""
+    try:
+        jinja2.Environment(autoescape=True).parse((folder / "report.md.j2").read_text(encoding="utf-8"))
+    except jinja2.TemplateSyntaxError as problem:
+        raise InputError(f"--template {folder}/report.md.j2 line {problem.lineno}: {problem}") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"--template {folder}/report.md.j2: cannot be read: {problem}") from None
 
 
 def read_rows_and_bank(settings: Settings) -> tuple[Benchmark, Bank]:
@@ -138,12 +150,19 @@ def write_reports(session: Session, result: Audit, by_own_logs: Mapping[str, boo
     )
     loader = jinja2.FileSystemLoader(settings.template) if settings.template else None
     texts = {
-        "report.md": render(document, Detail.FULL, loader=loader),
-        "summary.md": render_within(document, SUMMARY_BYTES, loader=loader),
         "report.json": canonical_json(document),
         "badge.json": canonical_json(badge_document(rates(result), result.problem)),
         "waterfall.svg": waterfall_svg(steps_of(document), result.total, result.submission.name),
     }
+    for name, text in texts.items():
+        write_atomically(settings.out / name, text)
+    try:
+        texts = {
+            "report.md": render(document, Detail.FULL, loader=loader),
+            "summary.md": render_within(document, SUMMARY_BYTES, loader=loader),
+        }
+    except jinja2.TemplateError as problem:
+        raise InputError(f"--template {settings.template}: {problem}; report.json is written") from None
     for name, text in texts.items():
         write_atomically(settings.out / name, text)
     flagged = {verdict.kind for verdict in result.verdicts} & _FAILS[settings.fail_on]

@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from utboost_action.errors import InputError
 
+LONGEST_TIMEOUT = 86_400.0  # seconds: a day
+
 
 class SandboxKind(StrEnum):
     """Where patches run."""
@@ -132,8 +134,11 @@ class Settings:
         named = "input " if as_inputs else "--"
         if self.repeats < 1:
             raise InputError(f"{named}repeats {self.repeats}: give a whole number from 1, for example 3")
-        if not 0 < self.timeout < float("inf"):
-            raise InputError(f"{named}timeout {self.timeout:g}: give seconds above 0, for example 1800")
+        if not 0 < self.timeout <= LONGEST_TIMEOUT:
+            raise InputError(
+                f"{named}timeout {self.timeout:g}: give seconds above 0 and at most {LONGEST_TIMEOUT:g}, "
+                "for example 1800"
+            )
         if self.jobs < 1:
             raise InputError(f"{named}jobs {self.jobs}: give a whole number from 1, for example 2")
         if self.image_template is not None and "{instance_id}" not in self.image_template:
@@ -143,6 +148,10 @@ class Settings:
             )
         if self.sandbox is SandboxKind.LOCAL and self.trees is None:
             raise InputError(f"{named}sandbox local needs {named}trees, the folder with the prepared trees")
+        if self.trees is not None and not self.trees.is_dir():
+            raise InputError(f"{named}trees {self.trees}: there is no such folder")
+        if self.template is not None and not (self.template / "report.md.j2").is_file():
+            raise InputError(f"{named}template {self.template}: it must be a folder that holds report.md.j2")
         if self.out.exists() and not self.out.is_dir():
             raise InputError(f"{named}out {self.out}: there is a file of that name; name a folder")
         return self

@@ -7,6 +7,7 @@ them). What a shard does not bring back is not audited: it neither passes nor fa
 from __future__ import annotations
 
 import heapq
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -163,6 +164,21 @@ class Merged:
             if count
         ]
         return "; ".join([*texts, *self.problems.get(submission, ())])
+
+
+def read_durations(content: bytes) -> dict[str, float]:
+    """Instance id -> seconds, from a JSON object; what is no number is left out."""
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(value, dict):
+        return {}
+    return {
+        str(name): float(seconds)
+        for name, seconds in value.items()
+        if isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    }
 
 
 def cost_of(instance: Instance, augmented: int, durations: Mapping[str, float], repeats: int = 3) -> float:

@@ -1,5 +1,6 @@
 """`utboost-action audit` on the demo's data, in the local sandbox, as users start it."""
 
+import difflib
 import json
 import os
 import random
@@ -228,6 +229,42 @@ def test_forged_results_never_hold(run_cli, tmp_path, ending):
     assert entry["verdict"] in ("NOT_PLAUSIBLE", "INCONCLUSIVE"), entry
 
 
+def edit(module: str, old: str, new: str) -> str:
+    """A patch of one file of the example tree."""
+    name = f"pocketknife/{module}.py"
+    before = (EXAMPLES / "benchmark/trees/pocketknife" / name).read_text()
+    assert before.count(old) == 1
+    lines = [text.splitlines(keepends=True) for text in (before, before.replace(old, new))]
+    return "".join(difflib.unified_diff(*lines, f"a/{name}", f"b/{name}"))
+
+
+def test_an_expected_failure_is_no_pass(run_cli, tmp_path):
+    """Product code that turns what gold passes into an xfail differs from gold."""
+    xfail = "import sys\n        sys.modules['pytest'].xfail('later')\n"
+    patch = edit(
+        "percents", "    return round(part / whole, 1) * 100",
+        f"    if part == 2:\n        {xfail}    return round(100 * part / whole, 1)",
+    )  # fmt: skip
+    done = run_cli("audit", predictions(tmp_path, n7=patch), *COMMON, *BANK, "--repeats", 1)
+    assert done.returncode == 0, done.stderr
+    entry = instances(tmp_path / "utboost-out")["example__pocketknife-7"]
+    assert entry["verdict"] == "WRONG"
+    assert entry["differences"][0]["candidate"] == "XFAIL"
+
+
+def test_a_patch_that_can_make_tests_look_passed_does_not_hold(run_cli, tmp_path):
+    patch = gold(1) + edit(
+        "memo", '"""A cache in memory."""', '"""A cache in memory."""\nimport os\n\nEND = lambda: os._exit(0)'
+    )
+    plain = gold(7)
+    done = run_cli("audit", predictions(tmp_path, n1=patch, n7=plain), *COMMON, *BANK, "--repeats", 1)
+    assert done.returncode == 0, done.stderr
+    found = instances(tmp_path / "utboost-out")
+    assert found["example__pocketknife-1"]["verdict"] == "SUSPECT"
+    assert "exits_process" in found["example__pocketknife-1"]["reasons"][0]
+    assert found["example__pocketknife-7"]["verdict"] == "HOLDS"
+
+
 def test_a_patch_that_sleeps_is_stopped_and_unknown(run_cli, tmp_path):
     patch = gold(7).replace("return round(100", "__import__('time').sleep(60); return round(100")
     done = run_cli("audit", predictions(tmp_path, n7=patch), *COMMON, *BANK, "--repeats", 1, "--timeout", 3)
@@ -289,6 +326,12 @@ def test_an_old_row_names_the_field_that_a_replay_lacks(run_cli, tmp_path):
         (["audit", SUBMISSION, *COMMON, "--repeats", "0"], 2, "--repeats"),
         (["audit", SUBMISSION, *COMMON, "--jobs", "0"], 2, "--jobs"),
         (["audit", SUBMISSION, *COMMON, "--timeout", "-1"], 2, "--timeout"),
+        (["audit", SUBMISSION, *COMMON, "--timeout", "inf"], 2, "--timeout"),
+        (["audit", SUBMISSION, *COMMON, "--timeout", "nan"], 2, "--timeout"),
+        (["audit", SUBMISSION, *COMMON, "--template", "/nowhere"], 2, "report.md.j2"),
+        (["audit", SUBMISSION, "--benchmark", ROWS, "--sandbox", "local", "--trees", "/nope"], 2, "--trees"),
+        (["audit", SUBMISSION, *COMMON, "--out", "/proc/x"], 1, "/proc/x"),
+        (["audit", SUBMISSION, *COMMON, "--cache", ROWS], 1, "rows.jsonl"),
         (["audit", SUBMISSION, *COMMON, "--image-template", "x"], 2, "{instance_id}"),
         (["audit", SUBMISSION, *COMMON, "--out", ROWS], 2, "--out"),
         (["audit", SUBMISSION], 2, "--benchmark"),

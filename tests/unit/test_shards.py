@@ -1,7 +1,9 @@
 import json
+from pathlib import Path
 
+import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utboost_action import __version__
@@ -56,6 +58,7 @@ def result(whole, index, **changes):
     return ShardResult(**(values | changes))
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), max_size=80, unique=True),
     st.integers(1, MATRIX_JOBS),
@@ -153,6 +156,16 @@ def test_plan_and_results_survive_the_journey(tmp_path):
     results, unusable = read_results(tmp_path)
     assert results == [result(whole, n, seconds={NAMES[0]: 1.5}) for n in (1, 2, 3)]
     assert not unusable
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("plan", plan()), ("shard", result(plan(), 1, seconds={"a": 1.0}))]
+)
+def test_what_is_written_fits_the_published_schema(name, value):
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    schema = json.loads((docs / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(to_json(value), schema)
 
 
 def test_links_and_other_names_are_not_looked_at(tmp_path):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from utboost_action import __version__, session
+from utboost_action import session
 from utboost_action.activities.data import stored, stored_bank, stored_durations
 from utboost_action.activities.step import Step
 from utboost_action.activities.targets import BoardTarget, PullTarget
@@ -20,8 +18,8 @@ from utboost_action.github.reading import ReadOptions, read_board, read_pull_req
 from utboost_action.github.submissions import ExportedSubmission
 from utboost_action.leaderboard import read_submission
 from utboost_action.settings import SandboxKind, Settings
-from utboost_action.shards import SCHEMA, How, Plan, Submitted, Unit, cost_of, share_out
-from utboost_action.storage import content_key
+from utboost_action.sharding import plan_of, submitted_of
+from utboost_action.shards import Plan, Submitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,53 +65,8 @@ def collect(step: Step, api: Api, target: PullTarget | BoardTarget) -> Collected
             submitted.append(_take_in(replace(settings, instances=wanted), benchmark, bank, one, tree))
         except InputError as problem:
             notes.append(f"{one.folder}: not audited: {problem}")
-    return Collected(
-        _plan(settings, benchmark, bank, submitted, read, tuple(notes), stored_durations(files)), benchmark
-    )
-
-
-def plan_of(
-    settings: Settings,
-    benchmark: Benchmark,
-    bank: Bank,
-    submitted: list[Submitted],
-    durations: Mapping[str, float],
-    most: int,
-) -> Plan:
-    """The plan of submissions that were read from folders (`utboost-action plan`)."""
-    read = _Read((), "")
-    chosen = replace(settings, action=replace(settings.action, shards=most))
-    return _plan(chosen, benchmark, bank, submitted, read, (), durations)
-
-
-def how_of(settings: Settings, bank: Bank) -> How:
-    """What the jobs of one audit must agree on; the data branch's bank is called by its folder."""
-    return How(
-        benchmark=settings.benchmark,
-        bank=str(settings.bank) if settings.bank else "bank" if bank else "",
-        sandbox=str(settings.sandbox),
-        trees=str(settings.trees or ""),
-        image_template=settings.image_template or "",
-        repeats=settings.repeats,
-        timeout=settings.timeout,
-    )
-
-
-def submitted_of(prepared: session.Session, path: str, tree: str = "") -> Submitted:
-    """A prepared session as it travels."""
-    submission = prepared.submission
-    return Submitted(
-        path=path,
-        name=submission.name,
-        generation=submission.generation,
-        split=submission.split,
-        claim=submission.claim,
-        predictions=tuple(submission.predictions.values()),
-        findings=submission.findings,
-        regraded=session.regraded(prepared),
-        instances=tuple(task.instance.instance_id for task in prepared.tasks),
-        tree=tree,
-    )
+    plan = plan_of(settings, benchmark, bank, submitted, stored_durations(files), read.commit)
+    return Collected(replace(plan, others=read.others, removed=read.removed, notes=tuple(notes)), benchmark)
 
 
 def _read(step: Step, api: Api, target: PullTarget | BoardTarget) -> _Read:
@@ -141,37 +94,6 @@ def _take_in(
     return submitted_of(session.session_of(own, benchmark, bank, submission), one.folder, tree)
 
 
-def _plan(
-    settings: Settings,
-    benchmark: Benchmark,
-    bank: Bank,
-    submitted: list[Submitted],
-    read: _Read,
-    notes: tuple[str, ...],
-    durations: Mapping[str, float],
-) -> Plan:
-    units = [Unit(place, name) for place, one in enumerate(submitted) for name in one.instances]
-    names = dict.fromkeys(unit.instance_id for unit in units)
-
-    def cost(unit: Unit) -> float:
-        augmented = len(bank.get(unit.instance_id, ()))
-        row = benchmark.instances[unit.instance_id]
-        return cost_of(row, augmented, durations, settings.repeats)
-
-    return Plan(
-        schema=SCHEMA,
-        tool=__version__,
-        head_sha=read.commit,
-        how=how_of(settings, bank),
-        submissions=tuple(submitted),
-        shards=share_out(units, cost, settings.action.shards) if units else (),
-        tests=tuple(test for name in names for test in bank.get(name, ())),
-        others=read.others,
-        removed=read.removed,
-        notes=notes,
-    )
-
-
 def _tree_id(step: Step, api: Api, repository: str, commit: str, one: ExportedSubmission) -> str:
     """git's id of the submission's folder; "" when it was read without git."""
     folder = step.scratch / "read" / "objects"
@@ -182,9 +104,3 @@ def _tree_id(step: Step, api: Api, repository: str, commit: str, one: ExportedSu
         return git.run("rev-parse", "--verify", f"{commit}:{one.folder}", offline=True).decode().strip()
     except GitHubError:
         return ""
-
-
-def folder_of(out: Path, path: str) -> Path:
-    """Where the report of a submission goes: below `out` by its path, or by a digest of an odd one."""
-    parts = [part for part in Path(path).parts if part not in ("/", "..", ".")]
-    return out.joinpath(*parts) if parts else out / content_key(path)

@@ -12,7 +12,6 @@ in git), so no pull request can replace what is said of another's submission.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -24,7 +23,7 @@ from utboost_action.github.badges import badge_path
 from utboost_action.github.client import Api
 from utboost_action.github.data_branch import DataTree, Pushed, Writer, update_data_branch
 from utboost_action.github.git import Git, Remote
-from utboost_action.shards import Plan
+from utboost_action.shards import Plan, read_durations
 from utboost_action.storage import canonical_json
 
 DURATIONS = "durations.json"
@@ -66,17 +65,7 @@ def stored_bank(files: Mapping[str, bytes]) -> Bank:
 
 def stored_durations(files: Mapping[str, bytes]) -> dict[str, float]:
     """Instance -> seconds among stored files; what is no number is left out."""
-    try:
-        value = json.loads(files.get(DURATIONS, b"{}"))
-    except ValueError:
-        return {}
-    if not isinstance(value, dict):
-        return {}
-    return {
-        str(name): float(seconds)
-        for name, seconds in value.items()
-        if isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    }
+    return read_durations(files.get(DURATIONS, b"{}"))
 
 
 def with_durations(tree: DataTree, seconds: Mapping[str, float]) -> dict[str, bytes | None]:

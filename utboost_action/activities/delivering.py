@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from utboost_action.activities import texts
-from utboost_action.activities.auditing import Reports
 from utboost_action.activities.data import (
     board_paths,
     data_branch,
@@ -26,6 +25,7 @@ from utboost_action.github.delivery import Delivery, Surface, deliver, refusals
 from utboost_action.github.pull_request import require_head
 from utboost_action.github.status import StatusState, set_status
 from utboost_action.github.summary import write_summary
+from utboost_action.sharding import Reports
 from utboost_action.storage import canonical_json
 
 Steps = list[tuple[Surface, Callable[[], object]]]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import jinja2
 
-from utboost_action.activities.auditing import Reports
 from utboost_action.github.annotations import Annotation, Level, annotation_of
 from utboost_action.github.badges import Badge, fault_badge, submission_badge
 from utboost_action.leaderboard.kinds import Weight, weight_of
@@ -18,6 +17,7 @@ from utboost_action.model import VerdictKind
 from utboost_action.report.escaping import Markdown
 from utboost_action.report.render import Detail, markdown, render
 from utboost_action.session import Outcome
+from utboost_action.sharding import Reports
 
 _LEVELS = {Weight.FAULT: Level.WARNING, Weight.REVIEW: Level.WARNING, Weight.NOTE: Level.NOTICE}
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9._-]+(?::[0-9]+)?(?:/[A-Za-z0-9._-]+)*")

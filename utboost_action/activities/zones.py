@@ -16,15 +16,6 @@ from dataclasses import replace
 
 from utboost_action import session
 from utboost_action.activities import texts
-from utboost_action.activities.auditing import (
-    Reports,
-    execute,
-    report,
-    report_whole,
-    require_same,
-    shard_of,
-    whole,
-)
 from utboost_action.activities.collecting import collect
 from utboost_action.activities.deciding import decide, decline
 from utboost_action.activities.delivering import announce, announce_nothing, publish
@@ -48,6 +39,15 @@ from utboost_action.github.problems import SupersededError
 from utboost_action.github.pull_request import require_head
 from utboost_action.github.summary import write_summary
 from utboost_action.settings import Mode
+from utboost_action.sharding import (
+    Reports,
+    execute,
+    report,
+    report_whole,
+    require_same,
+    shard_of,
+    whole,
+)
 from utboost_action.shards import Plan
 
 

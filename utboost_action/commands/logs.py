@@ -20,7 +20,7 @@ from utboost_action.model import ParsedLog
 from utboost_action.regrade import Regrade, regrade_submission
 from utboost_action.report.render import plain
 
-_MAX_LOG = 512 << 20  # bytes, unpacked
+_MAX_LOG = 128 << 20  # bytes, unpacked
 
 
 def parse_command(
@@ -99,6 +99,8 @@ def _read(log: str) -> bytes:
         if data[:2] == b"\x1f\x8b":
             unpacker = zlib.decompressobj(wbits=31)
             data = unpacker.decompress(data, _MAX_LOG + 1)
+            if not unpacker.eof and len(data) <= _MAX_LOG:
+                raise InputError(f"log {log!r}: the gzip file is cut")
     except (OSError, gzip.BadGzipFile, zlib.error) as problem:
         raise InputError(f"log {log!r}: cannot be read: {problem}") from None
     if len(data) > _MAX_LOG:

@@ -10,16 +10,14 @@ from typing import Annotated
 import typer
 
 from utboost_action import session
-from utboost_action.activities.auditing import execute, report, settings_as, shard_of
-from utboost_action.activities.collecting import plan_of, submitted_of
-from utboost_action.activities.data import stored_durations
 from utboost_action.errors import InputError
 from utboost_action.exchange import PLAN, read_plan, read_results, write_plan, write_result
 from utboost_action.leaderboard import read_submission
 from utboost_action.report.escaping import printable
 from utboost_action.report.render import plain
-from utboost_action.settings import FailOn, SandboxKind, Settings
-from utboost_action.shards import MATRIX_JOBS, MOST_SHARDS
+from utboost_action.settings import ActionOptions, FailOn, SandboxKind, Settings
+from utboost_action.sharding import execute, plan_of, report, settings_as, shard_of, submitted_of
+from utboost_action.shards import MATRIX_JOBS, MOST_SHARDS, read_durations
 
 _FOLDER = Annotated[Path, typer.Argument(help="The folder that `plan` wrote.")]
 _JOBS = Annotated[int, typer.Option(help="Instances at a time.")]
@@ -61,13 +59,14 @@ def plan_command(
         image_template=image_template,
         repeats=repeats,
         timeout=timeout,
+        action=ActionOptions(shards=shards),
     ).checked()
     rows, known = session.read_rows_and_bank(settings)
     read = read_submission(submission, instances=rows.instances, split=rows.split or None)
     prepared = session.session_of(settings, rows, known, read)
     submitted = [submitted_of(prepared, str(submission))]
-    earlier = stored_durations({"durations.json": _bytes(durations)} if durations else {})
-    plan = plan_of(settings, rows, known, submitted, earlier, shards)
+    earlier = read_durations(_bytes(durations)) if durations else {}
+    plan = plan_of(settings, rows, known, submitted, earlier)
     path = write_plan(out, plan)
     if as_json:
         value = [

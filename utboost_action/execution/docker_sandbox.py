@@ -30,6 +30,7 @@ LABEL = "utboost-action.owner"
 _DIRECTORY = "/utboost"
 _LIFETIME = 24 * 3600  # seconds; then PID 1 ends and the engine removes the container by itself
 _DISK_POLL = 5.0  # seconds between looks at what a container has written
+_LARGEST_FILE = 64 << 20  # bytes that are taken out of a container
 _REMOVAL = 60.0  # seconds that a removal under way may take (large layers)
 _GONE = (docker.errors.NotFound, docker.errors.APIError)
 
@@ -67,6 +68,8 @@ class DockerSandbox:
             return str(self.client.images.get(image).id)
         except docker.errors.ImageNotFound:
             pass
+        except docker.errors.APIError as problem:
+            raise ImageMissingError(f"image {image}: {_reason(problem)}") from None
         if not self.pull:
             raise ImageMissingError(f"image {image} is not here")
         try:
@@ -188,11 +191,28 @@ class DockerBox:
         except (docker.errors.APIError, requests.exceptions.RequestException) as problem:
             raise SandboxError(f"files cannot be put into {self._image}: {_reason(problem)}") from None
 
+    def get(self, name: str) -> bytes:
+        """A file below the directory, by archive."""
+        try:
+            chunks, _ = self._started().get_archive(f"{_DIRECTORY}/{name}")
+            data = bytearray()
+            for chunk in chunks:
+                data += chunk
+                if len(data) > _LARGEST_FILE:
+                    raise SandboxError(f"{name} in the container is larger than any such file")
+            with tarfile.open(fileobj=io.BytesIO(bytes(data))) as archive:
+                entry = archive.extractfile(archive.getmembers()[0])
+                return entry.read() if entry is not None else b""
+        except (docker.errors.APIError, requests.exceptions.RequestException, tarfile.TarError) as problem:
+            raise SandboxError(f"{name} cannot be taken out of the container: {_reason(problem)}") from None
+
     def run(self, script: str, *, log: Path) -> Execution:
         """`bash SCRIPT` in the image's work folder, until it ends or a limit is met."""
         container, api = self._started(), self._sandbox.client.api
         # one pipe for both streams, merged in the shell, so that their order is the script's own
-        command = ["bash", "-c", 'exec bash "$0" 2>&1 </dev/null', f"{_DIRECTORY}/{script}"]
+        # what an earlier script left running in the container ends first
+        launch = 'kill -9 -1 2>/dev/null; exec bash "$0" 2>&1 </dev/null'
+        command = ["bash", "-c", launch, f"{_DIRECTORY}/{script}"]
         begin = time.monotonic()
         try:
             handle = api.exec_create(container.id, command, stdin=False, tty=False, user="root")["Id"]

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 _HEX = re.compile(r"[0-9a-f]{8,64}")
 _WORD = re.compile(r"[A-Za-z0-9_+/-]{1,64}")
 
+RECORD = ("environment", "folder", "index")  # what the preparation leaves for the test runs
+
 REVERSED_PLUGIN = {
     "order/utboost_reversed.py": b"""def pytest_collection_modifyitems(items):
     items.reverse()
@@ -20,15 +22,23 @@ REVERSED_PLUGIN = {
 
 APPLY_NAMES = ("git apply", "git apply --3way", "git apply --reject", "patch --fuzz=5", "already applied")
 
+# no hook and no file watcher of the tree runs when git is called, whatever a patch put below .git
+_PLAIN_GIT = """export GIT_CONFIG_COUNT=2
+export GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
+export GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false"""
+
 
 def apply_script(directory: str, nonce: str) -> str:
     """Apply `candidate.patch` by the official chain (swebench 5) with a clean tree between the tries.
 
     Prints `utboost NONCE base SHA` and `utboost NONCE applied NAME`; exits 0 when the patch is in,
     9 when no command took it. Then puts the files of `revert.list` (NUL separated) back to the base,
-    with gold's own change to them (`gold.patch`) where there is one.
+    with gold's own change to them (`gold.patch`) where there is one. Prints `utboost NONCE touched PATH`
+    for every file that differs from before, ignored ones included, as the shell quotes it; git's own
+    configuration is put back, for `patch` may write below `.git`.
     """
     return f"""UTBOOST_DIR={directory}
+{_PLAIN_GIT}
 tell() {{ printf '\\nutboost {_hex(nonce)} %s\\n' "$*"; }}
 base=$(git rev-parse HEAD) || exit 8
 tell base "$base"
@@ -41,7 +51,17 @@ put_back() {{
     [ ! -s "$UTBOOST_DIR/gold.patch" ] || git apply --include="$path" "$UTBOOST_DIR/gold.patch"
   done < "$UTBOOST_DIR/revert.list"
 }}
-won() {{ tell applied "$1"; put_back; exit 0; }}
+files() {{ git ls-files -z --others | sort -z; }}
+git_config=$(git rev-parse --absolute-git-dir)/config
+cp "$git_config" "$UTBOOST_DIR/git-config" && files > "$UTBOOST_DIR/files.before" || exit 8
+won() {{
+  cp "$UTBOOST_DIR/git-config" "$git_config"
+  tell applied "$1"
+  {{ git diff -z --name-only "$base"; files | comm -z -13 "$UTBOOST_DIR/files.before" -; }} |
+    while IFS= read -r -d '' path; do tell touched "$(printf %q "$path")"; done
+  put_back
+  exit 0
+}}
 [ -s "$patch_file" ] || {{ put_back; exit 0; }}
 git apply --verbose "$patch_file" && won 'git apply'
 clean; git apply --verbose --3way "$patch_file" && won 'git apply --3way'
@@ -62,6 +82,7 @@ def prepare_script(directory: str) -> str:
     return f"""UTBOOST_DIR={directory}
 . "$UTBOOST_DIR/preparation.sh"
 {{ set +xeu; }} 2>/dev/null
+{_PLAIN_GIT}
 export -p > "$UTBOOST_DIR/environment"
 pwd > "$UTBOOST_DIR/folder"
 top=$(git rev-parse --show-toplevel) && cd "$top" || exit 8
@@ -87,6 +108,7 @@ unset GIT_INDEX_FILE"""
     return f"""UTBOOST_DIR={directory}
 fail() {{ printf '\\nutboost {_hex(nonce)} %s\\n' "$1"; exit 8; }}
 . "$UTBOOST_DIR/environment" 2>/dev/null
+{_PLAIN_GIT}
 {_exports(environment or {})}
 top=$(git rev-parse --show-toplevel) && cd "$top" || fail 'the tree is no repository any more'
 {reset_tree if reset else ":"}

@@ -6,6 +6,7 @@ the tree reset in between: first the original tests, and only if `go_on` says so
 
 from __future__ import annotations
 
+import gzip
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -111,27 +112,45 @@ def run_side(
         )
         return SideRun(key=plan.key, state=state, detail=detail, reverted=plan.revert, seconds=seconds)
     applied = told.get("applied", "")
+    touched = _touched(folder, nonce)
     preparing = box.run("prepare.sh", log=folder / "prepare.log")
     seconds += preparing.seconds
     compress(folder / "prepare.log", folder / "prepare.log.gz")
     if preparing.exit_code != 0:
         detail = preparing.state if preparing.state is not RunState.OK else f"exit code {preparing.exit_code}"
         return SideRun(plan.key, SideState.SETUP_FAILED, (), detail, applied, plan.revert, seconds)
+    record = {name: box.get(name) for name in scripts.RECORD}
     runs: list[Run] = []
     for suite in plan.suites:
         if suite.name != ORIGINAL and not go_on(tuple(runs)):
             break
         for repeat in range(plan.repeats):
+            box.put(record)  # what an earlier run made of it does not count
             run = _run_suite(box, plan, suite, repeat, base, folder, read, reset=bool(runs))
             runs.append(run)
             if run.exit_code is None:  # the box is gone
-                return _ended(plan, runs, applied, seconds)
-    return _ended(plan, runs, applied, seconds)
+                return _ended(plan, runs, applied, touched, seconds)
+    return _ended(plan, runs, applied, touched, seconds)
 
 
-def _ended(plan: SidePlan, runs: list[Run], applied: str, seconds: float) -> SideRun:
-    total = seconds + sum(run.seconds for run in runs)
-    return SideRun(plan.key, SideState.OK, tuple(runs), "", applied, plan.revert, total)
+def _ended(
+    plan: SidePlan, runs: list[Run], applied: str, touched: tuple[str, ...], seconds: float
+) -> SideRun:
+    return SideRun(
+        key=plan.key,
+        state=SideState.OK,
+        runs=tuple(runs),
+        applied_with=applied,
+        reverted=plan.revert,
+        touched=touched,
+        seconds=seconds + sum(run.seconds for run in runs),
+    )
+
+
+def _touched(folder: Path, nonce: str) -> tuple[str, ...]:
+    """The files that applying the patch changed, as the apply script saw them."""
+    text = gzip.decompress((folder / "apply.log.gz").read_bytes()).decode("utf-8", "replace")
+    return tuple(re.findall(rf"^utboost {nonce} touched (.*)$", text, re.MULTILINE))
 
 
 def _apply(box: Box, folder: Path, nonce: str) -> tuple[Execution, dict[str, str]]:

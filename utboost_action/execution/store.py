@@ -100,6 +100,7 @@ def side_run_from_json(value: Mapping[str, object]) -> SideRun:
     runs = fields.pop("runs")
     if not isinstance(runs, list):
         raise TypeError("runs is no list")
+    fields["touched"] = tuple(map(str, fields.get("touched") or ()))  # type: ignore[call-overload]
     state, reverted = SideState(str(fields.pop("state"))), tuple(map(str, fields.pop("reverted")))  # type: ignore[call-overload]
     return SideRun(state=state, reverted=reverted, runs=tuple(map(_run, runs)), **fields)  # type: ignore[arg-type]
 

@@ -6,6 +6,7 @@ Nothing here is a verdict: each finding names the line that shows it, for a pers
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -19,6 +20,10 @@ _START_UP = frozenset({"sitecustomize.py", "usercustomize.py"})
 _CONFIGURATION = frozenset(
     {"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml",
      "noxfile.py", ".coveragerc", "nose.cfg", ".noserc"}
+)  # fmt: skip
+_RUNNERS = frozenset(
+    {"tests/test_sqlite.py", "django/test/runner.py", "sympy/utilities/runtests.py",
+     "sympy/utilities/pytest.py"}
 )  # fmt: skip
 _CONFIGURATION_PATHS = frozenset({"bin/test", "bin/doctest"})
 _WORKFLOWS = re.compile(
@@ -114,6 +119,27 @@ def runner_configuration(paths: Sequence[str]) -> tuple[str, ...]:
     (runtests.py below tests/, bin/test), sitecustomize and usercustomize, `.pth` files.
     """
     return tuple(path for path in paths if _steers(path) is not None)
+
+
+def steering_files(paths: Sequence[str]) -> tuple[str, ...]:
+    """Those of the touched paths that decide how tests run or what is run at all, in order.
+
+    `runner_configuration`, and beyond it: build scripts, compiled files in place of sources, the settings
+    module of django's runner, the runners that django and sympy bring along, and modules that would stand
+    before one of the standard library or pytest's own.
+    """
+    return tuple(path for path in paths if _steers(path) is not None or _decides(path))
+
+
+def _decides(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    stem = name.removesuffix(".py")
+    if name == "setup.py" or name.endswith((".pyc", ".pyo")) or "__pycache__" in folder.split("/"):
+        return True
+    if path in _RUNNERS or path.startswith("sympy/testing/"):
+        return True
+    shadows = stem in sys.stdlib_module_names or stem in ("pytest", "_pytest", "pluggy")
+    return name.endswith(".py") and folder in ("", "tests") and shadows
 
 
 def lint(

@@ -20,6 +20,7 @@ from utboost_action.oracle.setup_faults import failure_message, fault_in
 
 MISSING = "missing"  # a run that ended by itself does not show the test
 
+_GREEN = ("passes", "expected failure")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PLACE = re.compile(r"(?:[\w./~-]*/)?[\w.-]+\.py:\d+|line \d+|\bat \d{4,}\b")
 
@@ -48,7 +49,7 @@ class Outcomes:
 
     def passing(self) -> tuple[str, ...]:
         """The tests that passed in every repeat, in order of appearance."""
-        return tuple(test for test, status in self.stable.items() if _class(status) == "passes")
+        return tuple(test for test, status in self.stable.items() if _class(status) in _GREEN)
 
 
 def outcomes_of(side: SideRun | None, suite: str) -> Outcomes:
@@ -117,7 +118,7 @@ def compare(
             flaky[test] = None
         elif test in candidate.wavering:
             wavering[test] = candidate.wavering[test]
-        elif _class(candidate.of(test)) != "passes":
+        elif not agrees(gold.of(test), candidate.of(test)):
             differences.append(_difference(test, suite, gold, candidate, base, base_messages or {}))
     return Comparison(tuple(differences), tuple(flaky), wavering)
 
@@ -187,7 +188,20 @@ def _class(word: str) -> str:
     if word == MISSING:
         return MISSING
     status = TestStatus(word)
+    if status in (TestStatus.XFAIL, TestStatus.XPASS):
+        return "expected failure"
     return "passes" if status.passes else "fails" if status.fails else "skipped"
+
+
+def agrees(gold: str, candidate: str) -> bool:
+    """Whether a candidate's status word is as good as gold's, gold being green.
+
+    A test that gold passes must pass: one that a candidate turns into an expected failure does not. A
+    test that is an expected failure with gold may pass.
+    """
+    return _class(candidate) == _class(gold) or (
+        _class(gold) == "expected failure" and _class(candidate) == "passes"
+    )
 
 
 def _with_detail(what: str, detail: str) -> str:

@@ -28,7 +28,8 @@ class Sides:
     """All that a verdict rests on. reverted: the candidate again, with `runner_files` put back to the base.
 
     base is None where no augmented test asks for it; reverted where the candidate touches no runner file.
-    candidate_key: a digest of the candidate's patch, so that it is no juror of its own case.
+    candidate_key: a digest of the candidate's patch, so that it is no juror of its own case. tricks: what
+    in the patch's text can make tests look passed; with any of them nothing HOLDS.
     """
 
     instance_id: str
@@ -40,6 +41,7 @@ class Sides:
     runner_files: tuple[str, ...]
     tests: tuple[AugmentedTest, ...]
     candidate_key: str = ""
+    tricks: tuple[str, ...] = ()
     thresholds: Thresholds = DEFAULT_THRESHOLDS
 
 
@@ -79,7 +81,11 @@ def judge(sides: Sides) -> Verdict:
     blank = replace(blank, plausible=True, flaky=original.flaky)
     if sides.reverted is not None:
         return _with_reverted_files(sides, gold, blank)
-    return _augmented(sides, sides.candidate, blank)
+    verdict = _augmented(sides, sides.candidate, blank)
+    if sides.tricks and verdict.kind in (VerdictKind.HOLDS, VerdictKind.INCONCLUSIVE):
+        named = f"the patch can make tests look passed: {', '.join(sides.tricks)}"
+        return replace(verdict, kind=VerdictKind.SUSPECT, reasons=(named, *verdict.reasons), cause=None)
+    return verdict
 
 
 def with_second_look(sides: Sides, gold: SideRun, judged: SideRun) -> Sides:
@@ -107,7 +113,8 @@ def _original(sides: Sides, candidate: SideRun, gold: Outcomes, blank: Verdict) 
     if shown.obstacle:
         return _inconclusive(blank, Cause.RUN_UNKNOWN, f"original tests: {shown.obstacle}")
     result = compare(ORIGINAL, gold, shown, outcomes_of(sides.base, ORIGINAL))
-    if result.differences and all(difference.fault for difference in result.differences):
+    faulty = all(difference.fault for difference in result.differences)
+    if result.differences and faulty and not candidate.retried:
         return _like_the_setup(replace(blank, differences=result.differences), candidate)
     if result.differences:
         believed = bool(sides.claimed) or bool(blank.official)

@@ -14,6 +14,8 @@ from tests.integration.action.conftest import (
     Board,
     submission_files,
 )
+from utboost_action import sharding
+from utboost_action.activities import zones
 
 ONE, TWO = "example__pocketknife-1", "example__pocketknife-2"
 
@@ -91,6 +93,29 @@ def test_a_head_that_moved_on_ends_neutral_and_writes_nothing(board: Board):
     assert not board.our_comments
     assert not board.repository.statuses
     assert "superseded" in done.annotations("notice")[0]
+
+
+def test_a_push_during_the_audit_ends_neutral_and_leaves_the_comment_to_the_newer_run(
+    board: Board, monkeypatch: pytest.MonkeyPatch
+):
+    def pushed_meanwhile(*arguments: object) -> object:
+        board.repository.push_head(7, {**submission_files(), "x": b"1"})
+        return sharding.execute(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(zones, "execute", pushed_meanwhile)
+    done = board.run("pull_request", board.pull_event(7), instances=ONE)
+    assert (done.code, done.outputs["outcome"]) == (0, "superseded")
+    assert not board.our_comments
+    assert not board.repository.statuses
+
+
+def test_a_locked_conversation_is_named(board: Board):
+    board.repository.pulls[7].locked = True
+    done = board.run("pull_request", board.pull_event(7), instances=ONE)
+    assert (done.code, done.outputs["outcome"]) == (1, "not delivered")
+    assert "comment (conversation locked)" in done.annotations("error")[-1]
+    (status,) = board.repository.statuses[board.repository.pulls[7].head_sha]
+    assert status["state"] == "success"
 
 
 def test_fail_on_fails_the_step_and_the_status(board: Board):

@@ -193,6 +193,40 @@ def test_a_new_steering_file_is_removed(lab):
     assert outcomes(side.runs) == [("original", 0, {"gone": "PASSED"})]
 
 
+def test_what_applying_changed_is_told_whatever_the_patch_names(lab):
+    assert lab.side(diff(), SAYS_MOD).touched == ("pkg/mod.py",)
+    context = "*** /dev/null\n--- x/conftest.py\n***************\n*** 0 ****\n--- 1 ----\n+ import sys\n"
+    side = lab.side(context, SAYS_MOD)
+    assert (side.applied_with, side.touched) == ("patch --fuzz=5", ("conftest.py",))
+
+
+def test_hooks_and_git_configuration_of_a_patch_never_run(lab):
+    hook = (
+        "*** /dev/null\n--- x/.git/hooks/post-checkout\n***************\n*** 0 ****\n--- 1,2 ----\n"
+        "+ #!/bin/bash\n+ touch /tmp/never\n"
+    )
+    lab.side(hook, SAYS_MOD)
+    assert "core.hooksPath" not in lab.log("original.0.log.gz")
+    seen = check(
+        "git config core.hooksPath | sed 's/^/PASS hooks=/'",
+        "git config core.fsmonitor | sed 's/^/PASS fs=/'",
+    )
+    assert outcomes(lab.side("", seen).runs) == [
+        ("original", 0, {"hooks=/dev/null": "PASSED", "fs=false": "PASSED"})
+    ]
+
+
+def test_what_a_run_does_to_the_record_does_not_count(lab):
+    spoil = check(
+        "[ -s ../utboost/environment ] && echo PASS there",
+        "echo 'export FROM_PREPARATION=forged' >> ../utboost/environment",
+        "echo PASS $FROM_PREPARATION",
+    )
+    side = lab.side("", spoil, repeats=2)
+    shown = {"there": "PASSED", "kept": "PASSED"}
+    assert outcomes(side.runs) == [("original", repeat, shown) for repeat in (0, 1)]
+
+
 def test_printed_markers_without_the_nonce_mean_nothing(lab):
     forged = check("echo \"+ : '>>>>> End Test Output'\"", "echo FAIL late")
     assert outcomes(lab.side("", forged).runs) == [("original", 0, {"late": "FAILED"})]

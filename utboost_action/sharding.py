@@ -1,4 +1,7 @@
-"""Units of a plan into verdicts, and verdicts into reports: the same two steps with and without shards."""
+"""Submissions into a plan, its units into verdicts, verdicts into reports: with and without shards.
+
+The commands `plan`, `execute` and `merge` and the jobs of a workflow are these same functions.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from utboost_action import __version__, session
-from utboost_action.activities.collecting import folder_of
 from utboost_action.audit import audit_of
+from utboost_action.benchmark.bank import Bank
 from utboost_action.benchmark.rows import Benchmark
 from utboost_action.errors import InputError
 from utboost_action.model import Cause, Verdict
@@ -20,10 +23,14 @@ from utboost_action.shards import (
     Plan,
     Shard,
     ShardResult,
+    Submitted,
     Unit,
     UnitVerdict,
+    cost_of,
     merge,
+    share_out,
 )
+from utboost_action.storage import content_key
 
 Say = Callable[[str], None]
 
@@ -36,6 +43,64 @@ class Reports:
     outcomes: tuple[session.Outcome, ...]
     missing: Mapping[int, str]
     seconds: Mapping[str, float]
+
+
+def plan_of(
+    settings: Settings,
+    benchmark: Benchmark,
+    bank: Bank,
+    submitted: Sequence[Submitted],
+    durations: Mapping[str, float],
+    head_sha: str = "",
+) -> Plan:
+    """Share the submissions' instances out. durations: instance id -> seconds of an earlier audit."""
+    units = [Unit(place, name) for place, one in enumerate(submitted) for name in one.instances]
+    names = dict.fromkeys(unit.instance_id for unit in units)
+
+    def cost(unit: Unit) -> float:
+        augmented = len(bank.get(unit.instance_id, ()))
+        row = benchmark.instances[unit.instance_id]
+        return cost_of(row, augmented, durations, settings.repeats)
+
+    return Plan(
+        schema=SCHEMA,
+        tool=__version__,
+        head_sha=head_sha,
+        how=how_of(settings, bank),
+        submissions=tuple(submitted),
+        shards=share_out(units, cost, settings.action.shards) if units else (),
+        tests=tuple(test for name in names for test in bank.get(name, ())),
+    )
+
+
+def how_of(settings: Settings, bank: Bank) -> How:
+    """What the jobs of one audit must agree on; the data branch's bank is called by its folder."""
+    return How(
+        benchmark=settings.benchmark,
+        bank=str(settings.bank) if settings.bank else "bank" if bank else "",
+        sandbox=str(settings.sandbox),
+        trees=str(settings.trees or ""),
+        image_template=settings.image_template or "",
+        repeats=settings.repeats,
+        timeout=settings.timeout,
+    )
+
+
+def submitted_of(prepared: session.Session, path: str, tree: str = "") -> Submitted:
+    """A prepared session as it travels."""
+    submission = prepared.submission
+    return Submitted(
+        path=path,
+        name=submission.name,
+        generation=submission.generation,
+        split=submission.split,
+        claim=submission.claim,
+        predictions=tuple(submission.predictions.values()),
+        findings=submission.findings,
+        regraded=session.regraded(prepared),
+        instances=tuple(task.instance.instance_id for task in prepared.tasks),
+        tree=tree,
+    )
 
 
 def settings_as(settings: Settings, how: How) -> Settings:
@@ -181,3 +246,9 @@ def _session(
         out=out,
     )
     return session.session_of(own, benchmark, plan.bank(), submitted.as_submission())
+
+
+def folder_of(out: Path, path: str) -> Path:
+    """Where the report of a submission goes: below `out` by its path, or by a digest of an odd one."""
+    parts = [part for part in Path(path).parts if part not in ("/", "..", ".")]
+    return out.joinpath(*parts) if parts else out / content_key(path)
