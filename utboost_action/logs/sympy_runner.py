@@ -62,6 +62,7 @@ class _Reader:
         self.closing: bytes | None = None
         self.again: list[bytes] = []
         self.begun = False
+        self.ruled = False  # the line before was a whole rule of underscores
         self.nameless = 0
 
     def read(self, text: bytes) -> None:
@@ -73,9 +74,11 @@ class _Reader:
 
     def line(self, line: bytes, offset: int) -> None:
         first = line[:1]
+        ruled, self.ruled = self.ruled, len(line) >= 40 and not line.strip(b"_\r\n")
         if b".py[" in line and (match := _FILE.match(line)):
             self.start_file(match, offset)
-        elif first == b"_" and (header := self.header(line)) is not None:
+        elif (first == b"_" or (ruled and first == b" ")) and (header := self.header(line)) is not None:
+            # a title too long for its padding stands bare, behind a full rule
             self.end_file()
             self.failure = self.failures.setdefault(header, _Failure(offset, offset))
         elif _CLOSING in line[:200]:
