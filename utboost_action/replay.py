@@ -302,6 +302,8 @@ def _not_runnable(task: Task, *, template: bool) -> tuple[Cause, str] | None:
         return Cause.NO_ROW_FIELD, f"the benchmark row lacks {field}, which a replay needs"
     if task.prediction.kind is PredictionClass.MISSING_KEY:
         return Cause.NO_PATCH, f"{task.prediction.where}: the prediction has no model_patch"
+    if task.prediction.kind is PredictionClass.CORRUPT and not task.prediction.patch:
+        return Cause.NO_PATCH, f"{task.prediction.where}: {task.prediction.detail}"
     return None
 
 
@@ -309,5 +311,5 @@ def _with_place(verdict: Verdict, prediction: Prediction) -> Verdict:
     """For a patch that does not apply: where it stands in the submission, and what git says of it."""
     if verdict.cause is not Cause.PATCH_FAILED:
         return verdict
-    malformed = f" (malformed: {prediction.detail})" if prediction.kind is PredictionClass.CORRUPT else ""
+    malformed = f" (malformed: {prediction.detail})" if prediction.detail else ""
     return replace(verdict, reasons=(f"{prediction.where}: {verdict.reasons[0]}{malformed}",))

@@ -178,6 +178,13 @@ def test_a_malformed_patch_is_one_clear_line(run_cli, tmp_path):
     assert len(entry["reasons"]) == 1
 
 
+def test_a_patch_that_is_no_text_is_unknown_and_never_run(run_cli, tmp_path):
+    file = predictions(tmp_path, n1=["diff"], n2=5)
+    done = run_cli("audit", file, *COMMON, *BANK, "--repeats", 1)
+    assert done.returncode == 0, done.stderr
+    assert {e["cause"] for e in instances(tmp_path / "utboost-out").values()} == {"no patch"}
+
+
 CONFTEST = (
     "diff --git a/conftest.py b/conftest.py\nnew file mode 100644\n--- /dev/null\n+++ b/conftest.py\n"
     "@@ -0,0 +1,7 @@\n+import pytest\n+@pytest.hookimpl(hookwrapper=True)\n"
