@@ -13,12 +13,18 @@ demo: $(READY)  ## audit the example submission, without Docker or a key
 test: $(READY)  ## all tests; what a machine lacks is skipped with its reason
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
-check: $(READY)  ## lint, format, types, import rules, Dockerfile
+check: $(READY)  ## lint, format, types, import rules, Dockerfile, shell, workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q -p no:cacheprovider tests/unit/test_architecture.py
 	$(BIN)/hadolint Dockerfile
+	$(BIN)/shellcheck .ci/run tests/*.sh tests/end_to_end/*.sh
+	$(BIN)/bandit -q -ll -r utboost_action entrypoint.py
+	$(BIN)/zizmor --offline -q .github/workflows/*.yml action.yml examples/workflows/*.yml
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/workflows/*.yml
+	tests/lint_workflows.sh
 
 bench: $(READY)  ## measurements, each as a ratio to a reference in the same run
 	$(BIN)/python -m bench
