@@ -69,6 +69,8 @@ def generated(shared, instance_ids, built, tmp_path_factory):
     """(report, folder) of the instances of this run that have replies."""
     if not REPLIES.is_dir():
         pytest.skip(f"no replies in {REPLIES.name}: nobody has answered the prompts")
+    if os.environ.get("UTBOOST_REAL") != "all":
+        pytest.skip("every generated test on every patch takes an hour: make real runs it")
     built(*instance_ids)
     folder = tmp_path_factory.mktemp("generated")
     benchmark = read_benchmark(str(shared / "real/benchmark/lite.parquet"))
@@ -157,6 +159,7 @@ def test_wrong_patches_are_flagged_and_right_ones_are_not(
         for entry in json.loads((out / "report.json").read_text())["instances"]:
             wanted = expected[entry["instance_id"]][submission]
             flagged = bool(entry["differences"])
+            assert entry["verdict"] != "WRONG", entry["instance_id"]  # nobody has confirmed these tests
             if wanted["plausible"] is False:
                 continue
             rows.append((entry["instance_id"], submission, wanted["flag"], flagged))
@@ -170,7 +173,7 @@ def test_wrong_patches_are_flagged_and_right_ones_are_not(
         tell(
             f"{sum(row[3] for row in wrong)} of {len(wrong)} wrong patches flagged, {len(wrongly)} right ones"
         )
-    assert not wrongly
+    # right patches that only an unconfirmed test suspects are printed and counted (docs/generation.md)
     assert any(row[2] and row[3] for row in rows) or not any(row[2] for row in rows)
 
 
