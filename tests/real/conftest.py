@@ -13,7 +13,8 @@ import docker.errors
 import pytest
 from filelock import FileLock
 
-from utboost_action.execution.docker_sandbox import LABEL, is_orphan
+from utboost_action.execution.docker_sandbox import LABEL
+from utboost_action.execution.ownership import is_orphan
 
 # one of each runner family; `make real` (UTBOOST_REAL=all) takes all of instances.json
 IN_CI = ("django__django-14787", "mwaskom__seaborn-3010", "sympy__sympy-23117")

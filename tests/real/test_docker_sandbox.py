@@ -10,8 +10,8 @@ import docker.errors
 import pytest
 
 from utboost_action.errors import ImageMissingError
-from utboost_action.execution import docker_sandbox
-from utboost_action.execution.docker_sandbox import LABEL, DockerSandbox, connect, is_orphan
+from utboost_action.execution.docker_sandbox import LABEL, DockerSandbox, connect
+from utboost_action.execution.ownership import is_orphan, owner
 from utboost_action.execution.protocol import MIB, Limits
 from utboost_action.model import RunState
 
@@ -128,7 +128,7 @@ def test_an_image_is_removed_after_use_only_when_asked_to(client):
 
 
 def test_only_a_dead_process_of_this_namespace_leaves_orphans():
-    ours = docker_sandbox._owner()
+    ours = owner()
     here, pid, start = ours.split(":")
     assert not is_orphan(ours)
     assert is_orphan(f"{here}:999999999:{start}")

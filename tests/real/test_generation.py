@@ -182,6 +182,7 @@ def test_their_likeness_to_the_published_tests(generated, instance_ids, shared, 
     _report, folder = generated
     published = json.loads((shared / "real/benchmark/augtests.json").read_text())
     bank = read_bank(folder / "bank")
+    assert set(bank) & set(instance_ids)
     with capsys.disabled():
         tell("\ninstance test likeness (0 to 1) to the nearest published test")
         for instance_id in instance_ids:

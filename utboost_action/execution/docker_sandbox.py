@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import socket
 import tarfile
 import threading
 import time
@@ -23,6 +22,7 @@ import requests.exceptions
 
 from utboost_action.errors import EngineUnavailableError, ImageMissingError, SandboxError
 from utboost_action.execution.output import stream_to_file
+from utboost_action.execution.ownership import is_orphan, owner
 from utboost_action.execution.protocol import Execution, Limits
 from utboost_action.model import RunState
 
@@ -154,7 +154,7 @@ class DockerBox:
                     docker.types.Ulimit(name="fsize", soft=limits.file, hard=limits.file),
                     docker.types.Ulimit(name="core", soft=0, hard=0),
                 ],
-                labels={LABEL: _owner()},
+                labels={LABEL: owner()},
                 user="root",
                 stdin_open=False,
                 tty=False,
@@ -307,38 +307,6 @@ class _Watch:
             if written > self._limits.disk:
                 self._box._stop(RunState.DISK_LIMIT)
                 return
-
-
-def _owner() -> str:
-    """Boot, process namespace, process and its start: whose a container is, also where numbers repeat."""
-    return f"{_processes()}:{os.getpid()}:{_process_start(os.getpid())}"
-
-
-def _processes() -> str:
-    """What a process number means here: the boot and the process namespace (a container has its own)."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}".replace(":", "")
-    except OSError:
-        return socket.gethostname()
-
-
-def is_orphan(owner: str) -> bool:
-    """Whether a label names a process that we would see, and that is no more."""
-    processes, _, process = owner.partition(":")
-    pid, _, start = process.partition(":")
-    if processes != _processes() or not pid.isdigit():
-        return False
-    return _process_start(int(pid)) != start
-
-
-def _process_start(pid: int) -> str:
-    """The start time of a process in clock ticks since boot, empty when there is none (Linux /proc)."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return ""
-    return stat.rpartition(")")[2].split()[19]
 
 
 def _remove(container: docker.models.containers.Container) -> None:
