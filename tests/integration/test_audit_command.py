@@ -446,11 +446,19 @@ def test_stopped_by_the_user_it_keeps_a_usable_report(cli, tmp_path, kind):
 def test_a_second_run_takes_everything_from_the_first(demo, run_cli, tmp_path):
     out = tmp_path / "copy"
     shutil.copytree(demo[0], out)
-    begin = time.monotonic()
     done = run_cli(
-        "audit", SUBMISSION, *COMMON, *BANK, "--out", out, "--cache", tmp_path / "empty", "--jobs", 2
+        "audit",
+        SUBMISSION,
+        *COMMON,
+        "--bank",
+        demo[0] / "bank",
+        "--out",
+        out,
+        "--cache",
+        tmp_path / "empty",
+        "--jobs",
+        2,
     )
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - begin < 60  # a bound on hanging, not a measurement
     assert instances(out) == instances(demo[0])
     assert list((tmp_path / "empty").iterdir()) == []  # nothing was run
