@@ -13,6 +13,7 @@ from utboost_action.logs.official import official_report_map
 from utboost_action.model import Instance, LogFlag, ParsedLog
 
 _NOT_LAID_DOWN = re.compile(rb"^error: (.*(?:does not apply|patch failed|already exists).*)$", re.MULTILINE)
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _SECTION = re.compile(r"={4,} .* ={4,}\s*$")
 _EXCERPTS, _EXCERPT_LINES = 20, 40  # failures of one log whose lines are kept, and how many of each
 
@@ -33,7 +34,7 @@ def reader_of(instance: Instance) -> Callable[[bytes, str, int | None], Reading]
         )
         listed = grade_corrected(parsed, instance, official=official.statuses).tests
         fixes = [test.passes for test in listed if test.name in instance.fail_to_pass]
-        messages = {test: spot.message for test, spot in parsed.evidence.items() if spot.message}
+        messages = {test: _steady(spot.message) for test, spot in parsed.evidence.items() if spot.message}
         problem = _problem(data, parsed, nonce, exit_code)
         return Reading(
             outcomes=parsed.statuses,
@@ -89,8 +90,13 @@ def _excerpts(data: bytes, parsed: ParsedLog) -> dict[str, str]:
         kept = kept[:section]  # pytest names the test once more in its closing summary
         if len(kept) > _EXCERPT_LINES:
             kept = [*kept[: _EXCERPT_LINES // 2], "[...]", *kept[-_EXCERPT_LINES // 2 :]]
-        shown[test] = "\n".join(line.rstrip("\r")[:500] for line in kept)
+        shown[test] = _steady("\n".join(line.rstrip("\r")[:500] for line in kept))
     return shown
+
+
+def _steady(text: str) -> str:
+    """The text without addresses in memory, which differ between two runs of one program."""
+    return _ADDRESS.sub("0x...", text)
 
 
 def _all_met(passes: list[bool | None]) -> bool | None:
