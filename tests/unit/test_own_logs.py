@@ -1,6 +1,7 @@
 """Two runs of one program give one record: what differs by chance is left out of it."""
 
 from builders import row
+
 from utboost_action.benchmark.rows import instance_from_row
 from utboost_action.own_logs import reader_of
 
