@@ -125,8 +125,7 @@ def run_side(
         if suite.name != ORIGINAL and not go_on(tuple(runs)):
             break
         for repeat in range(plan.repeats):
-            box.put(record)  # what an earlier run made of it does not count
-            run = _run_suite(box, plan, suite, repeat, base, folder, read, reset=bool(runs))
+            run = _run_suite(box, plan, suite, repeat, base, folder, read, record, reset=bool(runs))
             runs.append(run)
             if run.exit_code is None:  # the box is gone
                 return _ended(plan, runs, applied, touched, seconds)
@@ -172,12 +171,14 @@ def _run_suite(
     base: str,
     folder: Path,
     read: ReadLog,
+    record: Mapping[str, bytes],
     *,
     reset: bool,
 ) -> Run:
     nonce = secrets.token_hex(16)
     box.put(
         {
+            **record,  # what an earlier run made of it does not count
             f"{nonce}/test.patch": with_final_newline(suite.test_patch).encode("utf-8", "surrogateescape"),
             f"{nonce}/paths.list": scripts.nul_list(touched_paths(suite.test_patch)),
             f"{nonce}/tests.sh": plan.script.test_text(suite.test_patch, nonce, suite.directives).encode(
