@@ -9,6 +9,7 @@ import bench
 
 def _run(names: list[str]) -> None:
     known = [module.name for module in pkgutil.iter_modules(bench.__path__) if module.name != "__main__"]
+    sys.argv[1:] = []  # the names are ours; a module reads its own arguments when it is run alone
     for name in names or known:
         if name not in known:
             sys.exit(f"bench: no measurement {name!r}; known: {', '.join(known)}")
