@@ -35,7 +35,7 @@ EOF_1
 sleep 1
 : '>>>>> End Test Output'
 """
-SLEPT = 2 + 4 * 1  # preparation, then two suites twice
+RUNS = 4  # two suites twice
 
 
 def main() -> None:
@@ -63,13 +63,16 @@ def _an_image(client: docker.DockerClient) -> str:
 def _added_time(client: docker.DockerClient, image: str) -> None:
     added, bare = [], []
     sandbox = DockerSandbox(client, Limits(timeout=60))
-    plan = SidePlan("k", "", parse_eval_script(SLEEPS), (Suite("original", ""), Suite("aug", "")), 2)
+    script = parse_eval_script(SLEEPS)
+    plan = SidePlan("k", "", script, (Suite("original", ""), Suite("aug", "")), 2)
+    parts = [script.preparation_text(), *[script.test_text("", "0" * 32, ())] * RUNS]
     for _ in range(5):
+        own = _own_time(client, image, parts)
         with tempfile.TemporaryDirectory() as folder:
             begin = time.monotonic()
             with sandbox.box(image) as box:
                 run_side(box, plan, Path(folder), read=lambda *_: Reading())
-            added.append(time.monotonic() - begin - SLEPT)
+            added.append(time.monotonic() - begin - own)
         begin = time.monotonic()
         container = client.containers.create(image, ["sleep", "60"])
         container.start()
@@ -80,6 +83,18 @@ def _added_time(client: docker.DockerClient, image: str) -> None:
         f"(target <= 1.5 s); a bare container in this run: {statistics.median(bare):.2f} s "
         f"(ratio {statistics.median(added) / statistics.median(bare):.2f})"
     )
+
+
+def _own_time(client: docker.DockerClient, image: str, parts: list[str]) -> float:
+    """Seconds that the scripts take by themselves, one after another in one bare container."""
+    timed = (
+        'begin=$EPOCHREALTIME\nfor part; do bash -c "$part"; done >/dev/null 2>&1\necho $begin $EPOCHREALTIME'
+    )
+    output = client.containers.run(
+        image, ["bash", "-c", timed, "own", *parts], network_mode="none", remove=True
+    )
+    begin, end = map(float, output.split())
+    return end - begin
 
 
 def _memory(image: str) -> None:

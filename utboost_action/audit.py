@@ -17,6 +17,7 @@ from utboost_action.errors import InputError
 from utboost_action.model import Audit, Cause, Submission, Verdict
 from utboost_action.oracle.verdicts import inconclusive
 from utboost_action.replay import Replay, Task
+from utboost_action.shards import cost_of
 
 _TRICKS = ("patches_reporter", "exits_process", "exit_hook", "prints_result_lines", "below_git")
 _AT_LEAST = 3  # below so many instances, a common cause proves nothing about the set-up
@@ -71,7 +72,7 @@ def audit(
     progress: Progress = lambda _verdict: None,
     sandbox_name: str = "",
 ) -> Audit:
-    """Replay and judge every task, `jobs` at a time.
+    """Replay and judge every task, `jobs` at a time, those that should take longest first.
 
     Stopped by the user (KeyboardInterrupt) or because the set-up fails for more than half of at least
     three instances by the same cause, it returns what is known, the rest as not audited, and `problem`.
@@ -79,7 +80,8 @@ def audit(
     verdicts: dict[str, Verdict] = {}
     problem = ""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        open_tasks: dict[Future[Verdict], Task] = {pool.submit(replay.verdict, task): task for task in tasks}
+        longest_first = sorted(tasks, key=lambda task: -cost_of(task.instance, len(task.tests), {}))
+        open_tasks: dict[Future[Verdict], Task] = {pool.submit(replay.verdict, t): t for t in longest_first}
         images = Counter(replay.image(task.instance) for task in tasks)
         try:
             while open_tasks and not problem:

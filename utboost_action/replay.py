@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from utboost_action import __version__
@@ -70,7 +71,8 @@ class Replay:
     trusted: the store of gold and base runs, shared by all audits; submitted: that of this audit, which
     takes over what it uses of the other.
     stopping: whether the audit is being stopped; what ends then proves nothing.
-    floor: where boxes run beside each other, and a side whose set-up failed once more, alone.
+    floor: where boxes run beside each other, as many as it takes, and a side whose set-up failed once
+    more, alone.
     """
 
     sandbox: Sandbox
@@ -78,9 +80,9 @@ class Replay:
     submitted: RunStore
     repeats: int
     timeout: float
+    floor: Floor
     image_template: str | None = None
     stopping: Callable[[], bool] = lambda: False
-    floor: Floor = field(default_factory=Floor)
 
     def verdict(self, task: Task) -> Verdict:
         """Run what is missing of a task and judge it. Raises Interrupted when the audit is stopped."""
@@ -140,10 +142,10 @@ class Replay:
         script = parse_eval_script(instance.eval_script or "")
         tests = tuple(test for test in task.tests if test.status is not BankStatus.RETIRED)
         plans = _Plans(self, instance, script, suites_of(instance, tests))
-        gold = self._side(plans.gold(), instance, self.trusted)
-        base = None
-        if tests and not outcomes_of(gold, ORIGINAL).obstacle:
-            base = self._side(plans.base(), instance, self.trusted)
+        with ThreadPoolExecutor(max_workers=1) as beside:  # the floor says whether there is room beside gold
+            going = beside.submit(self._side, plans.base(), instance, self.trusted) if tests else None
+            gold = self._side(plans.gold(), instance, self.trusted)
+            base = going.result() if going and not outcomes_of(gold, ORIGINAL).obstacle else None
 
         def go_on(runs: Sequence[Run]) -> bool:
             return is_plausible(gold, runs)

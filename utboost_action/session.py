@@ -16,6 +16,7 @@ from utboost_action.benchmark.rows import Benchmark, read_benchmark
 from utboost_action.errors import InputError
 from utboost_action.execution import docker_sandbox
 from utboost_action.execution.docker_sandbox import DockerSandbox
+from utboost_action.execution.floor import Floor
 from utboost_action.execution.local_sandbox import LocalSandbox
 from utboost_action.execution.protocol import Limits, Sandbox
 from utboost_action.execution.store import RunStore
@@ -127,6 +128,7 @@ def judge(session: Session, progress: Progress = lambda _verdict: None) -> Audit
             submitted=submitted,
             repeats=settings.repeats,
             timeout=settings.timeout,
+            floor=Floor(settings.jobs),
             image_template=settings.image_template,
             stopping=stopping.is_set,
         )

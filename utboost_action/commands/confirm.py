@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from utboost_action.benchmark.bank import read_bank, write_bank
 from utboost_action.benchmark.rows import read_benchmark
 from utboost_action.confirm import Effort, Juror, confirm
 from utboost_action.errors import AuditError, InputError
+from utboost_action.execution.floor import Floor
 from utboost_action.execution.store import RunStore
 from utboost_action.leaderboard import read_submission
 from utboost_action.leaderboard.checkout import submission_folders
@@ -49,6 +51,7 @@ def confirm_command(
     cache: Annotated[
         Path | None, typer.Option(help="Where runs are kept (default: the user's cache).")
     ] = None,
+    jobs: Annotated[int, typer.Option(help="Instances at a time.")] = Settings.jobs,
     repeats: Annotated[int, typer.Option(help="Runs on gold.")] = Settings.repeats,
     timeout: Annotated[float, typer.Option(help="Seconds for each script in a sandbox.")] = Settings.timeout,
     variants: Annotated[int, typer.Option(help="Rewritings of gold to try.")] = Effort.variants,
@@ -66,6 +69,7 @@ def confirm_command(
         sandbox=sandbox,
         trees=trees,
         image_template=image_template,
+        jobs=jobs,
         repeats=repeats,
         timeout=timeout,
         cache=cache,
@@ -83,24 +87,31 @@ def confirm_command(
     store = RunStore(settings.cache or default_cache())
     store.folder.mkdir(parents=True, exist_ok=True)
     with session.sandbox_of(settings) as box:
-        replay = Replay(box, store, store, repeats, timeout, image_template)
-        for name in wanted:
+        replay = Replay(box, store, store, repeats, timeout, Floor(jobs), image_template)
+
+        def confirmed(name: str) -> tuple[AugmentedTest, ...]:
+            effort = Effort(variants, mutants, jurors)
+            return confirm(replay, rows.instances[name], known[name], jury.get(name, ()), effort, at=_now())
+
+        box.remove_leftovers()
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            going = {pool.submit(confirmed, name): name for name in wanted}
             try:
-                entries = confirm(
-                    replay,
-                    rows.instances[name],
-                    known[name],
-                    jury.get(name, ()),
-                    Effort(variants, mutants, jurors),
-                    at=_now(),
-                )
-            except AuditError as problem:
-                failed += 1
-                typer.echo(printable(f"{name}: {problem}"), err=True)
-                continue
-            write_bank(bank, entries, {name: rows.instances[name].base_commit})
-            for entry in entries:
-                typer.echo(printable(_line(entry)))
+                for done in as_completed(going):
+                    name = going[done]
+                    try:
+                        entries = done.result()
+                    except AuditError as problem:
+                        failed += 1
+                        typer.echo(printable(f"{name}: {problem}"), err=True)
+                        continue
+                    write_bank(bank, entries, {name: rows.instances[name].base_commit})
+                    for entry in entries:
+                        typer.echo(printable(_line(entry)))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                box.stop_all()
+                raise
     raise typer.Exit(1 if failed == len(wanted) else 0)
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Self
 
@@ -30,7 +30,7 @@ LABEL = "utboost-action.owner"
 _DIRECTORY = "/utboost"
 _LIFETIME = 24 * 3600  # seconds; then PID 1 ends and the engine removes the container by itself
 _DISK_POLL = 5.0  # seconds between looks at what a container has written
-_LARGEST_FILE = 64 << 20  # bytes that are taken out of a container
+_LARGEST_TAKEN = 64 << 20  # bytes that are taken out of a container at once
 _REMOVAL = 60.0  # seconds that a removal under way may take (large layers)
 _GONE = (docker.errors.NotFound, docker.errors.APIError)
 
@@ -191,20 +191,20 @@ class DockerBox:
         except (docker.errors.APIError, requests.exceptions.RequestException) as problem:
             raise SandboxError(f"files cannot be put into {self._image}: {_reason(problem)}") from None
 
-    def get(self, name: str) -> bytes:
-        """A file below the directory, by archive."""
+    def get(self, folder: str) -> Mapping[str, bytes]:
+        """The files of a folder below the directory, by one archive."""
         try:
-            chunks, _ = self._started().get_archive(f"{_DIRECTORY}/{name}")
+            chunks, _ = self._started().get_archive(f"{_DIRECTORY}/{folder}")
             data = bytearray()
             for chunk in chunks:
                 data += chunk
-                if len(data) > _LARGEST_FILE:
-                    raise SandboxError(f"{name} in the container is larger than any such file")
+                if len(data) > _LARGEST_TAKEN:
+                    raise SandboxError(f"{folder} in the container is larger than any such folder")
             with tarfile.open(fileobj=io.BytesIO(bytes(data))) as archive:
-                entry = archive.extractfile(archive.getmembers()[0])
-                return entry.read() if entry is not None else b""
+                files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isfile()}
+                return {PurePosixPath(name).name: file.read() for name, file in files.items() if file}
         except (docker.errors.APIError, requests.exceptions.RequestException, tarfile.TarError) as problem:
-            raise SandboxError(f"{name} cannot be taken out of the container: {_reason(problem)}") from None
+            raise SandboxError(f"{folder} cannot be taken out of the container: {_reason(problem)}") from None
 
     def run(self, script: str, *, log: Path) -> Execution:
         """`bash SCRIPT` in the image's work folder, until it ends or a limit is met."""

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 
 
 class Floor:
-    """A place for boxes. `alone` waits until nobody runs, and nobody starts until it is over."""
+    """A place for `most` boxes. `alone` waits until nobody runs, and nobody starts until it is over."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._changed = threading.Condition()
         self._running = 0
         self._taken = False
@@ -19,7 +20,7 @@ class Floor:
     def together(self) -> Iterator[None]:
         """Run beside others."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._taken)
+            self._changed.wait_for(lambda: not self._taken and self._running < self._most)
             self._running += 1
         try:
             yield

@@ -135,12 +135,13 @@ class LocalBox:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
 
-    def get(self, name: str) -> bytes:
-        """A file below the directory."""
+    def get(self, folder: str) -> Mapping[str, bytes]:
+        """The files of a folder below the directory."""
         try:
-            return (Path(self.directory) / name).read_bytes()
+            place = Path(self.directory) / folder
+            return {file.name: file.read_bytes() for file in sorted(place.iterdir()) if file.is_file()}
         except OSError as problem:
-            raise SandboxError(f"{name} cannot be taken out of the sandbox: {problem.strerror}") from None
+            raise SandboxError(f"{folder} cannot be taken out of the sandbox: {problem.strerror}") from None
 
     def run(self, script: str, *, log: Path) -> Execution:
         """`bash SCRIPT` in the copied tree, in a process group of its own."""

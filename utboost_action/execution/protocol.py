@@ -51,8 +51,8 @@ class Box(Protocol):
     def put(self, files: Mapping[str, bytes]) -> None:
         """Write files below `directory`, whole folders included, by archive."""
 
-    def get(self, name: str) -> bytes:
-        """A file below `directory`. Raises SandboxError when there is none of a sane size."""
+    def get(self, folder: str) -> Mapping[str, bytes]:
+        """The files of a folder below `directory`, by name there. Raises SandboxError: none, or too large."""
 
     def run(self, script: str, *, log: Path) -> Execution:
         """Run `bash SCRIPT` (a name below `directory`) in the tree; both streams go, merged, to `log`."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 _HEX = re.compile(r"[0-9a-f]{8,64}")
 _WORD = re.compile(r"[A-Za-z0-9_+/-]{1,64}")
 
-RECORD = ("environment", "folder", "index")  # what the preparation leaves for the test runs
+RECORD = "record"  # what the preparation leaves for the test runs: environment, work folder, git index
 
 REVERSED_PLUGIN = {
     "order/utboost_reversed.py": b"""def pytest_collection_modifyitems(items):
@@ -52,8 +52,6 @@ put_back() {{
   done < "$UTBOOST_DIR/revert.list"
 }}
 files() {{ git ls-files -z --others | sort -z; }}
-git_config=$(git rev-parse --absolute-git-dir)/config
-cp "$git_config" "$UTBOOST_DIR/git-config" && files > "$UTBOOST_DIR/files.before" || exit 8
 won() {{
   cp "$UTBOOST_DIR/git-config" "$git_config"
   tell applied "$1"
@@ -63,6 +61,8 @@ won() {{
   exit 0
 }}
 [ -s "$patch_file" ] || {{ put_back; exit 0; }}
+git_config=$(git rev-parse --absolute-git-dir)/config
+cp "$git_config" "$UTBOOST_DIR/git-config" && files > "$UTBOOST_DIR/files.before" || exit 8
 git apply --verbose "$patch_file" && won 'git apply'
 clean; git apply --verbose --3way "$patch_file" && won 'git apply --3way'
 clean; git apply --verbose --reject "$patch_file" && won 'git apply --reject'
@@ -83,12 +83,14 @@ def prepare_script(directory: str) -> str:
 . "$UTBOOST_DIR/preparation.sh"
 {{ set +xeu; }} 2>/dev/null
 {_PLAIN_GIT}
-export -p > "$UTBOOST_DIR/environment"
-pwd > "$UTBOOST_DIR/folder"
+record="$UTBOOST_DIR/{RECORD}" && rm -rf "$record" && mkdir "$record" || exit 8
+export -p > "$record/environment"
+pwd > "$record/folder"
 top=$(git rev-parse --show-toplevel) && cd "$top" || exit 8
 git_dir=$(git rev-parse --absolute-git-dir) || exit 8
-cp "$git_dir/index" "$UTBOOST_DIR/index" || exit 8
-GIT_INDEX_FILE="$UTBOOST_DIR/index" git add -A || exit 8
+git update-index -q --refresh # once for all: an image's index has the dates of its making
+cp "$git_dir/index" "$record/index" || exit 8
+GIT_INDEX_FILE="$record/index" git add -A || exit 8
 """
 
 
@@ -102,12 +104,12 @@ def run_script(
     this repeat sets (`order` is no variable: pytest reverses its tests by a plugin). Prints
     `utboost NONCE test patch does not apply` when it does not; exits with the test command's status.
     """
-    reset_tree = """export GIT_INDEX_FILE="$UTBOOST_DIR/index"
+    reset_tree = f"""export GIT_INDEX_FILE="$UTBOOST_DIR/{RECORD}/index"
 git checkout-index -f -a -q && git clean -fdq || fail 'the tree cannot be reset'
 unset GIT_INDEX_FILE"""
     return f"""UTBOOST_DIR={directory}
 fail() {{ printf '\\nutboost {_hex(nonce)} %s\\n' "$1"; exit 8; }}
-. "$UTBOOST_DIR/environment" 2>/dev/null
+. "$UTBOOST_DIR/{RECORD}/environment" 2>/dev/null
 {_PLAIN_GIT}
 {_exports(environment or {})}
 top=$(git rev-parse --show-toplevel) && cd "$top" || fail 'the tree is no repository any more'
@@ -121,7 +123,7 @@ while IFS= read -r -d '' path; do
   fi
 done < "$run/paths.list"
 [ ! -s "$run/test.patch" ] || git apply --check "$run/test.patch" || fail 'test patch does not apply'
-cd "$(cat "$UTBOOST_DIR/folder")" || fail 'the work folder is gone'
+cd "$(cat "$UTBOOST_DIR/{RECORD}/folder")" || fail 'the work folder is gone'
 exec bash "$run/tests.sh"
 """
 

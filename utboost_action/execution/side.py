@@ -119,7 +119,7 @@ def run_side(
     if preparing.exit_code != 0:
         detail = preparing.state if preparing.state is not RunState.OK else f"exit code {preparing.exit_code}"
         return SideRun(plan.key, SideState.SETUP_FAILED, (), detail, applied, plan.revert, seconds)
-    record = {name: box.get(name) for name in scripts.RECORD}
+    record = {f"{scripts.RECORD}/{name}": data for name, data in box.get(scripts.RECORD).items()}
     runs: list[Run] = []
     for suite in plan.suites:
         if suite.name != ORIGINAL and not go_on(tuple(runs)):

@@ -110,7 +110,7 @@ class SandboxBench:
         names = {key: f"{number}.py" for number, key in enumerate(files)}
         listing = json.dumps([[key, f"{place}/{name}"] for key, name in names.items()])
         lines = [
-            f". {shlex.quote(box.directory)}/environment 2>/dev/null",
+            f". {shlex.quote(box.directory)}/{scripts.RECORD}/environment 2>/dev/null",
             f"echo; echo utboost {nonce} answer",
             f"python {shlex.quote(place)}/check_syntax.py {shlex.quote(place)}/listing.json",
         ]
@@ -157,7 +157,7 @@ class SandboxBench:
         if done.execution.state is not RunState.OK:
             return None
         report = [
-            f". {shlex.quote(box.directory)}/environment 2>/dev/null",
+            f". {shlex.quote(box.directory)}/{scripts.RECORD}/environment 2>/dev/null",
             f"echo; echo utboost {nonce} answer",
             f"python {shlex.quote(place)}/coverage_report.py",
         ]

@@ -53,7 +53,7 @@ def view_script(directory: str, nonce: str) -> str:
     if not _NONCE.fullmatch(nonce):
         raise ValueError(f"not hexadecimal: {nonce!r}")
     return f"""UTBOOST_DIR={directory}
-. "$UTBOOST_DIR/environment" 2>/dev/null
+. "$UTBOOST_DIR/record/environment" 2>/dev/null
 top=$(git rev-parse --show-toplevel) && cd "$top" || exit 8
 [ ! -s "$UTBOOST_DIR/view.patch" ] || git apply "$UTBOOST_DIR/view.patch" || exit 9
 printf '\\nutboost {nonce} python %s\\n' "$(python -c 'import platform; print(platform.python_version())')"

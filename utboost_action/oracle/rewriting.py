@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
-import libcst.matchers as m
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 
@@ -133,7 +132,7 @@ def negation(test: cst.BaseExpression) -> cst.BaseExpression:
 
 def is_docstring(statement: cst.BaseStatement) -> bool:
     """Whether a statement is a string alone."""
-    return m.matches(
-        statement,
-        m.SimpleStatementLine(body=[m.Expr(value=m.OneOf(m.SimpleString(), m.ConcatenatedString()))]),
-    )
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.SimpleString() | cst.ConcatenatedString())]):
+            return True
+    return False

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 import libcst as cst
-import libcst.matchers as m
 
 from utboost_action.oracle.renaming import LOOKS_AT_LOCALS, renamed_locals
 from utboost_action.oracle.rewriting import (
@@ -248,14 +247,14 @@ def _independent(one: cst.CSTNode, other: cst.CSTNode) -> bool:
 
 def _plain_assignment(node: cst.CSTNode) -> tuple[str, set[str]] | None:
     """(name, names read) of `name = value` where computing the value can have no effect."""
-    if not m.matches(node, m.SimpleStatementLine(body=[m.Assign(targets=[m.AssignTarget(target=m.Name())])])):
-        return None
-    assign = cst.ensure_type(cst.ensure_type(node, cst.SimpleStatementLine).body[0], cst.Assign)
-    inside = [n for n in walk(assign.value) if isinstance(n, cst.BaseExpression | cst.BaseElement)]
-    if not all(isinstance(n, _PURE + _PARTS) for n in inside):
-        return None
-    name = cst.ensure_type(assign.targets[0].target, cst.Name).value
-    return name, {n.value for n in walk(assign.value) if isinstance(n, cst.Name)}
+    match node:
+        case cst.SimpleStatementLine(
+            body=[cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value)]
+        ):
+            inside = [n for n in walk(value) if isinstance(n, cst.BaseExpression | cst.BaseElement)]
+            if all(isinstance(n, _PURE + _PARTS) for n in inside):
+                return name, {n.value for n in inside if isinstance(n, cst.Name)}
+    return None
 
 
 def _free_functions(one: cst.CSTNode, other: cst.CSTNode) -> bool:

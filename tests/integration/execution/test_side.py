@@ -218,8 +218,8 @@ def test_hooks_and_git_configuration_of_a_patch_never_run(lab):
 
 def test_what_a_run_does_to_the_record_does_not_count(lab):
     spoil = check(
-        "[ -s ../utboost/environment ] && echo PASS there",
-        "echo 'export FROM_PREPARATION=forged' >> ../utboost/environment",
+        "[ -s ../utboost/record/environment ] && echo PASS there",
+        "echo 'export FROM_PREPARATION=forged' >> ../utboost/record/environment",
         "echo PASS $FROM_PREPARATION",
     )
     side = lab.side("", spoil, repeats=2)

@@ -32,11 +32,12 @@ def test_a_variable_is_a_plain_word(bad):
 
 
 def test_alone_means_alone():
-    floor, running, seen = Floor(), [], []
+    floor, running, seen, most = Floor(3), [], [], []
 
     def beside() -> None:
         with floor.together():
             running.append(1)
+            most.append(len(running))
             time.sleep(0.02)
             running.pop()
 
@@ -53,3 +54,4 @@ def test_alone_means_alone():
         thread.join(10)
     assert not any(thread.is_alive() for thread in threads)
     assert seen == [0] * 8
+    assert max(most) == 3
