@@ -6,7 +6,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -22,10 +21,6 @@ pytestmark = [
 
 SUBMISSIONS = ("gold", "made", "made_more", "agent_one", "agent_two", "agent_three", "agent_four")
 SHOWN_WRONG = {"WRONG", "MISGRADED"}
-CONFIRM = (
-    "import typer; from utboost_action.commands.confirm import confirm_command;"
-    "app = typer.Typer(); app.command()(confirm_command); app()"
-)
 
 
 class Expected:
@@ -108,7 +103,7 @@ def test_with_the_published_tests_as_candidates_that_earn_it(expected: Expected,
             *("--as", "candidate", "--benchmark", benchmark),
         ],
         [
-            *(sys.executable, "-c", CONFIRM, "--bank", str(bank), "--benchmark", benchmark),
+            *(str(expected.cli), "confirm", "--bank", str(bank), "--benchmark", benchmark, "--jobs", "2"),
             *("--leaderboard", str(expected.data / "instances/leaderboard"), "--split", "lite"),
             *("--instances", ",".join(with_test), "--cache", str(expected.folder / "cache")),
             *("--variants", "3", "--mutants", "4", "--timeout", "300"),

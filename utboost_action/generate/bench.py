@@ -32,6 +32,10 @@ from utboost_action.patches import touched_paths, with_final_newline
 _HASH_SEED = "4242"
 
 
+class _SetUpError(SandboxError):
+    """A side could not be prepared in its box."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Finished:
     """A script that ended: its log and its nonce."""
@@ -227,18 +231,24 @@ class SandboxBench:
 
     def _side(self, side: Side) -> _Side:
         if side not in self._sides:
-            stack = contextlib.ExitStack()
-            self._stack[side] = stack
             try:
-                box = stack.enter_context(self.sandbox.box(self.image))
-                self._sides[side] = _Side(box, self._set_up(side, box))
-            except BaseException:
-                self._close(side)
-                raise
+                self._open(side)
+            except _SetUpError:  # it may have been the machine's fault: once more, in a fresh box
+                self._open(side)
         return self._sides[side]
 
+    def _open(self, side: Side) -> None:
+        stack = contextlib.ExitStack()
+        self._stack[side] = stack
+        try:
+            box = stack.enter_context(self.sandbox.box(self.image))
+            self._sides[side] = _Side(box, self._set_up(side, box))
+        except BaseException:
+            self._close(side)
+            raise
+
     def _set_up(self, side: Side, box: Box) -> str:
-        """Apply the side's patch and run the row's preparation; the base commit. Raises SandboxError."""
+        """Apply the side's patch and run the row's preparation; the base commit. Raises _SetUpError."""
         nonce = secrets.token_hex(16)
         patch = with_final_newline(self.instance.patch) if side is Side.GOLD else ""
         box.put(
@@ -258,12 +268,12 @@ class SandboxBench:
             rf"^utboost {nonce} base ([0-9a-f]+)$", log.read_text("utf-8", "replace"), re.MULTILINE
         )
         if applying.exit_code != 0 or told is None:
-            raise SandboxError(
-                f"{self.instance.instance_id}: the {side} patch cannot be applied in its image"
-            )
+            raise _SetUpError(f"{self.instance.instance_id}: the {side} patch cannot be applied in its image")
         preparing = box.run("prepare.sh", log=log)
         if preparing.exit_code != 0:
-            raise SandboxError(f"{self.instance.instance_id}: the set-up of {side} fails ({preparing.state})")
+            stopped = preparing.state is not RunState.OK
+            how = preparing.state if stopped else f"exit code {preparing.exit_code}"
+            raise _SetUpError(f"{self.instance.instance_id}: the row's set-up of {side} fails twice: {how}")
         return told[1]
 
     def _close(self, side: Side) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 import tiny
@@ -372,3 +373,18 @@ def test_what_depends_on_order_or_hash_seed_is_found_by_the_real_runner(place):
         report = place.generate(url=server.url)
     assert report.results[0].counters == {"depends on the order": 1, "depends on the hash seed": 1}
     assert [test.targets for test in place.tests()] == [("tests/test_tiny.py::test_after",)]
+
+
+@pytest.mark.parametrize(("failures", "state"), [(1, InstanceState.WRITTEN), (2, InstanceState.FAILED)])
+def test_a_set_up_that_fails_once_is_tried_again_in_a_fresh_box(place, failures, state):
+    flags = place.folder / "flags"
+    flags.mkdir()
+    fails = f'n=$(ls {flags} | wc -l); [ "$n" -ge {failures} ] || {{ touch {flags}/$n; exit 7; }}'
+    script = place.instance.eval_script.replace("git checkout", f"{fails}\ngit checkout", 1)
+    place.instance = replace(place.instance, eval_script=script)
+    with model_server(by_stage({**tiny.GOOD, "write": tiny.TESTS_WRITTEN[0]})) as server:
+        (result,) = place.generate(url=server.url).results
+    assert result.state is state, result.detail
+    assert len(list(flags.iterdir())) == failures
+    if state is InstanceState.FAILED:
+        assert result.detail == "demo__tiny-1: the row's set-up of base fails twice: exit code 7"
