@@ -329,7 +329,6 @@ class RunState(StrEnum):
     DISK_LIMIT = "disk limit"
     KILLED = "killed"
     TEST_PATCH_FAILED = "test patch does not apply"
-    NO_MARKERS = "no test output"
     NOT_GRADABLE = "log not gradable"
 
 

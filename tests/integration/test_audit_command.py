@@ -54,6 +54,7 @@ def test_the_demo_shows_one_of_each_kind(demo):
         found[instance_id] = (entry["verdict"], kinds.pop() if kinds else None)
         assert not kinds
     assert found == EXPECTED
+    assert "Tests written by a model" in done.stdout
     assert "isolates nothing" in done.stdout
 
 
@@ -279,6 +280,21 @@ def test_a_patch_that_sleeps_is_stopped_and_unknown(run_cli, tmp_path):
     entry = instances(tmp_path / "utboost-out")["example__pocketknife-7"]
     assert (entry["verdict"], entry["cause"]) == ("INCONCLUSIVE", "run ended without a result")
     assert "timeout" in entry["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("dies", "verdict"), [("__import__('time').sleep(60)", "SUSPECT"), ("__import__('os').abort()", "WRONG")]
+)
+def test_a_patch_that_dies_on_an_augmented_test_alone_does_not_hold(run_cli, tmp_path, dies, verdict):
+    patch = edit(
+        "percents", "    return round(part / whole, 1) * 100",
+        f"    if part == 2:\n        {dies}\n    return round(100 * part / whole, 1)",
+    )  # fmt: skip
+    done = run_cli("audit", predictions(tmp_path, n7=patch), *COMMON, *BANK, "--repeats", 1, "--timeout", 4)
+    assert done.returncode == 0, done.stderr
+    entry = instances(tmp_path / "utboost-out")["example__pocketknife-7"]
+    assert entry["verdict"] == verdict
+    assert ("no result, alone as well" in entry["reasons"][0]) == (verdict == "SUSPECT")
 
 
 def test_a_set_up_at_fault_stops_the_audit_and_keeps_the_report(run_cli, tmp_path):

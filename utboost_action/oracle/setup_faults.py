@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from utboost_action.model import Run, RunState, SideRun, SideState, TestStatus
+from utboost_action.model import ORIGINAL, Run, RunState, SideRun, SideState, TestStatus
 
 
 class SetupFault(StrEnum):
@@ -42,6 +42,7 @@ _SIGNS: tuple[tuple[SetupFault, re.Pattern[str]], ...] = (
     (SetupFault.TIME, re.compile(r"Timeout >\s?[\d.]+s|Timeout \(>[\d.]+s\)")),
 )
 _STOPPED = (RunState.TIMEOUT, RunState.KILLED)
+_WITHOUT_RESULT = (*_STOPPED, RunState.LOG_LIMIT, RunState.DISK_LIMIT, RunState.NOT_GRADABLE)
 
 
 def fault_in(message: str) -> SetupFault | None:
@@ -66,6 +67,8 @@ def setup_doubt(side: SideRun, gold: SideRun | None = None, base: SideRun | None
         return f"{side.state} ({side.detail})" if side.detail else str(side.state)
     if side.state is not SideState.OK:
         return ""
+    if gold is not None and (died := died_alone(side, gold)):
+        return died
     for run in side.runs:
         if run.state in _STOPPED:
             return f"{run.suite}: {run.state}"
@@ -73,6 +76,16 @@ def setup_doubt(side: SideRun, gold: SideRun | None = None, base: SideRun | None
             continue
         for test, fault in _faults(run, gold, base):
             return f"{run.suite}: {test}: {fault}"
+    return ""
+
+
+def died_alone(side: SideRun, gold: SideRun) -> str:
+    """The augmented suite, and how, that ends without a result on a candidate and with one on gold; or ""."""
+    ended = {run.suite for run in gold.runs if run.state is RunState.OK}
+    ended -= {run.suite for run in gold.runs if run.state is not RunState.OK}
+    for run in side.runs:
+        if run.suite != ORIGINAL and run.state in _WITHOUT_RESULT and run.suite in ended:
+            return f"{run.suite}: {run.state}"
     return ""
 
 

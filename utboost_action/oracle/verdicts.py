@@ -21,6 +21,7 @@ from utboost_action.model import (
 )
 from utboost_action.oracle.confirmation import DEFAULT_THRESHOLDS, Thresholds, grounds_of
 from utboost_action.oracle.relation import Outcomes, compare, outcomes_of
+from utboost_action.oracle.setup_faults import died_alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,9 @@ def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
         return _like_the_setup(verdict, candidate)
     if found:
         return _differing(verdict)
+    if candidate.retried and (died := died_alone(candidate, sides.gold)):
+        reason = f"{died}: no result, alone as well; gold ends properly in the same image"
+        return replace(verdict, kind=VerdictKind.SUSPECT, reasons=(reason, *unknown))
     if unknown:
         return _inconclusive(verdict, Cause.RUN_UNKNOWN, *unknown)
     if wavering:

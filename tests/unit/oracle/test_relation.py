@@ -142,6 +142,22 @@ def test_stopped_runs_and_failed_set_ups_are_retried():
     assert setup_doubt(side([{"a": P}], [{"new": F}]), GOLD, BASE) == ""
 
 
+@pytest.mark.parametrize(
+    "how", [RunState.TIMEOUT, RunState.KILLED, RunState.LOG_LIMIT, RunState.DISK_LIMIT, RunState.NOT_GRADABLE]
+)
+def test_a_candidate_that_never_ends_a_suite_that_gold_ends_is_suspect_once_it_was_alone(how: RunState):
+    def candidate(retried: str = "") -> SideRun:
+        ended = side([{"a": P}] * 3, retried=retried)
+        return replace(ended, runs=(*ended.runs, run(SUITE, {}, state=how)))
+
+    assert setup_doubt(candidate(), GOLD, BASE) == f"{SUITE}: {how}"
+    first = verdict(GOLD, candidate(), BASE, CONFIRMED)
+    assert (first.kind, first.cause) == (VerdictKind.INCONCLUSIVE, Cause.RUN_UNKNOWN)
+    assert verdict(GOLD, candidate("once"), BASE, CONFIRMED).kind is VerdictKind.SUSPECT
+    dying = replace(GOLD, runs=(*GOLD.runs[:3], run(SUITE, {}, state=how)))
+    assert verdict(dying, candidate("once"), BASE, CONFIRMED).kind is VerdictKind.INCONCLUSIVE
+
+
 def test_a_test_that_is_missing_because_a_file_was_not_collected_takes_its_message():
     candidate = side([{"a": P}] * 3, [{"a": P}] * 3, {"t.py": "ModuleNotFoundError: No module named 'numpy'"})
     found = verdict(GOLD, candidate, BASE, CONFIRMED)
