@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 WORKERS ?= auto
 
-.PHONY: demo test check bench real lock clean
+.PHONY: demo test check bench real harness lock clean
 
 demo: $(READY)  ## audit the example submission, without Docker or a key
 	$(BIN)/utboost-action demo
@@ -32,12 +32,22 @@ bench: $(READY)  ## measurements, each as a ratio to a reference in the same run
 real: $(READY)  ## every real instance, in containers (needs Docker and the real data beside the project)
 	UTBOOST_REAL=all $(BIN)/pytest -n $(WORKERS) --dist loadgroup tests/real
 
+HARNESS := .venv-harness
+harness: $(READY) $(HARNESS)/ready  ## exported rows in the official harness itself (Docker, the real data)
+	UTBOOST_SWEBENCH=$(abspath $(HARNESS))/bin/python $(BIN)/pytest -s tests/real/test_official_harness.py
+
+$(HARNESS)/ready: requirements-harness.txt
+	$(PYTHON) -m venv $(HARNESS)
+	$(HARNESS)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-harness.txt
+	touch $@
+
 lock:  ## pin the requirements again, by hash, with no index named
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -c requirements.txt -o requirements-dev.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements-reference.in -o requirements-harness.txt
 
 clean:
-	rm -rf $(VENV) utboost-out build dist
+	rm -rf $(VENV) $(HARNESS) utboost-out build dist
 
 $(READY): requirements-dev.txt requirements-reference.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; say which with make PYTHON=...")'

@@ -43,6 +43,7 @@ def built(shared: Path) -> Callable[..., None]:
                 if missing:
                     tool = shared / "tools/build_images.py"
                     subprocess.run([sys.executable, str(tool), *missing], check=True, timeout=3000)
+                assert all(_is_there(client, _image(name)) for name in wanted)
         finally:
             client.close()
 
@@ -50,11 +51,15 @@ def built(shared: Path) -> Callable[..., None]:
 
 
 def _is_there(client: docker.DockerClient, image: str) -> bool:
-    try:
-        client.images.get(image)
-    except docker.errors.ImageNotFound:
-        return False
-    return True
+    """Whether it is here, by its name or by the name that keeps it when an audit removes images."""
+    kept = f"utboost-kept/{image.rpartition('/')[2]}"
+    for name in (image, kept):
+        try:
+            found = client.images.get(name)
+        except docker.errors.ImageNotFound:
+            continue
+        return all(found.tag(other.removesuffix(":latest"), "latest") for other in (image, kept))
+    return False
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Exported rows in the official harness itself, swebench 5.0.2, on the real images.
 
-It needs the harness with all of its dependencies, in an environment of its own: `UTBOOST_SWEBENCH` names
-that environment's python (python -m venv X && X/bin/pip install swebench==5.0.2).
+It needs the harness with all of its dependencies, in an environment of its own, whose python is
+`UTBOOST_SWEBENCH`. `make harness` makes one and runs this.
 """
 
 import json
