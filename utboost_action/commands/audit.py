@@ -21,6 +21,23 @@ from utboost_action import session
 from utboost_action.audit import Progress
 from utboost_action.benchmark.rows import read_benchmark
 from utboost_action.commands.generate import generate_tests
+from utboost_action.commands.options import (
+    BankPath,
+    BenchmarkName,
+    Cache,
+    ImageTemplate,
+    InstanceIds,
+    Jobs,
+    Pull,
+    RemoveImages,
+    Repeats,
+    SandboxName,
+    SubmissionPath,
+    Template,
+    Timeout,
+    Trees,
+    ids,
+)
 from utboost_action.errors import InputError
 from utboost_action.generation.asking import ReplayMissError
 from utboost_action.generation.options import GenerationOptions, option_help
@@ -44,38 +61,25 @@ class Generate(StrEnum):
 
 
 def audit_command(
-    submission: Annotated[Path, typer.Argument(help="A submission folder or a predictions file.")],
-    benchmark: Annotated[
-        str,
-        typer.Option(help="Rows: a .json, .jsonl or .parquet file, lite, verified, ..., or a hub name."),
-    ],
-    bank: Annotated[
-        Path | None, typer.Option(help="Augmented tests: a bank folder or the published file.")
-    ] = None,
-    instances: Annotated[str, typer.Option(help="Only these instance ids, separated by commas.")] = "",
+    submission: SubmissionPath,
+    benchmark: BenchmarkName,
+    bank: BankPath = None,
+    instances: InstanceIds = "",
     out: Annotated[Path, typer.Option(help="Where reports and runs go.")] = Settings.out,
-    sandbox: Annotated[
-        SandboxKind, typer.Option(help="docker; local isolates nothing: for trusted patches only.")
-    ] = SandboxKind.DOCKER,
-    trees: Annotated[Path | None, typer.Option(help="Prepared trees of the local sandbox.")] = None,
-    image_template: Annotated[
-        str | None, typer.Option(help="Image name with {instance_id}, in place of the rows' images.")
-    ] = None,
-    pull: Annotated[bool, typer.Option(help="Pull images that are not here.")] = True,
-    remove_images: Annotated[bool, typer.Option(help="Remove each image after its last use.")] = False,
-    repeats: Annotated[int, typer.Option(help="Runs of every suite on gold and candidate.")] = (
-        Settings.repeats
-    ),
-    timeout: Annotated[float, typer.Option(help="Seconds for each script in a sandbox.")] = Settings.timeout,
-    jobs: Annotated[int, typer.Option(help="Instances at a time.")] = Settings.jobs,
+    sandbox: SandboxName = SandboxKind.DOCKER,
+    trees: Trees = None,
+    image_template: ImageTemplate = None,
+    pull: Pull = True,
+    remove_images: RemoveImages = False,
+    repeats: Repeats = Settings.repeats,
+    timeout: Timeout = Settings.timeout,
+    jobs: Jobs = Settings.jobs,
     resume: Annotated[bool, typer.Option(help="Go on from what an earlier run in --out finished.")] = True,
-    cache: Annotated[
-        Path | None, typer.Option(help="Gold and base runs, shared by audits (default: the user's cache).")
-    ] = None,
+    cache: Cache = None,
     fail_on: Annotated[FailOn, typer.Option(help="Verdicts that end the audit with exit code 3.")] = (
         FailOn.NEVER
     ),
-    template: Annotated[Path | None, typer.Option(help="A folder with your own report.md.j2.")] = None,
+    template: Template = None,
     generate: Annotated[
         Generate, typer.Option(help="missing: first write tests for instances that the bank has none for.")
     ] = Generate.NEVER,
@@ -96,7 +100,7 @@ def audit_command(
         submission=submission,
         benchmark=benchmark,
         bank=bank,
-        instances=tuple(part.strip() for part in instances.split(",") if part.strip()),
+        instances=ids(instances),
         out=out,
         sandbox=sandbox,
         trees=trees,

@@ -10,6 +10,7 @@ import typer
 
 from utboost_action.benchmark.rows import read_benchmark
 from utboost_action.board import build_board
+from utboost_action.commands.options import BenchmarkName
 from utboost_action.errors import InputError
 from utboost_action.logs import parser_for_repo
 from utboost_action.report.board import board_document
@@ -20,7 +21,7 @@ from utboost_action.storage import canonical_json, write_atomically
 
 def board_command(
     leaderboard: Annotated[Path, typer.Argument(help="A checkout: evaluation/SPLIT/NAME/, or a split.")],
-    benchmark: Annotated[str, typer.Option(help="Rows: a file, lite, verified, ..., or a hub name.")],
+    benchmark: BenchmarkName,
     out: Annotated[Path, typer.Option(help="Where board.md, board.html and board.json go.")],
     audits: Annotated[
         Path | None, typer.Option(help="Stored report.json files (default: LEADERBOARD/audits).")

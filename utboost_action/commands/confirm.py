@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +16,17 @@ import typer
 from utboost_action import session
 from utboost_action.benchmark.bank import read_bank, write_bank
 from utboost_action.benchmark.rows import read_benchmark
+from utboost_action.commands.options import (
+    BenchmarkName,
+    Cache,
+    ImageTemplate,
+    InstanceIds,
+    Jobs,
+    SandboxName,
+    Timeout,
+    Trees,
+    ids,
+)
 from utboost_action.confirm import Effort, Juror, confirm
 from utboost_action.errors import AuditError, InputError
 from utboost_action.execution.floor import Floor
@@ -35,25 +46,19 @@ _WHO = Annotated[str, typer.Option(help="Who says so (default: the user's name).
 
 def confirm_command(
     bank: _BANK,
-    benchmark: Annotated[str, typer.Option(help="Rows: a file, lite, verified, ..., or a hub name.")],
+    benchmark: BenchmarkName,
     leaderboard: Annotated[
         Path | None, typer.Option(help="Other submissions, whose patches are the jury (a checkout).")
     ] = None,
     split: Annotated[str | None, typer.Option(help="Only jurors of this split of the checkout.")] = None,
-    instances: Annotated[str, typer.Option(help="Only these instance ids, separated by commas.")] = "",
-    sandbox: Annotated[SandboxKind, typer.Option(help="docker, or local for trusted patches.")] = (
-        SandboxKind.DOCKER
-    ),
-    trees: Annotated[Path | None, typer.Option(help="Prepared trees of the local sandbox.")] = None,
-    image_template: Annotated[
-        str | None, typer.Option(help="Image name with {instance_id}, in place of the rows' images.")
-    ] = None,
-    cache: Annotated[
-        Path | None, typer.Option(help="Where runs are kept (default: the user's cache).")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Instances at a time.")] = Settings.jobs,
+    instances: InstanceIds = "",
+    sandbox: SandboxName = SandboxKind.DOCKER,
+    trees: Trees = None,
+    image_template: ImageTemplate = None,
+    cache: Cache = None,
+    jobs: Jobs = Settings.jobs,
     repeats: Annotated[int, typer.Option(help="Runs on gold.")] = Settings.repeats,
-    timeout: Annotated[float, typer.Option(help="Seconds for each script in a sandbox.")] = Settings.timeout,
+    timeout: Timeout = Settings.timeout,
     variants: Annotated[int, typer.Option(help="Rewritings of gold to try.")] = Effort.variants,
     mutants: Annotated[int, typer.Option(help="Faults in gold's lines to try.")] = Effort.mutants,
     jurors: Annotated[int, typer.Option(help="Other submissions' patches to try.")] = Effort.jurors,
@@ -76,43 +81,54 @@ def confirm_command(
     ).checked()
     rows = read_benchmark(benchmark, parser_for_repo=parser_for_repo)
     known = read_bank(bank)
-    wanted = [part.strip() for part in instances.split(",") if part.strip()] or [
-        name for name in known if name in rows.instances
-    ]
+    wanted = ids(instances) or [name for name in known if name in rows.instances]
     for name in wanted:
         if name not in known or name not in rows.instances:
             raise InputError(f"--instances: {name} is not in both the bank and the benchmark")
     jury = _jury(leaderboard, split) if leaderboard else {}
-    failed = 0
+    effort = Effort(variants, mutants, jurors)
     store = RunStore(settings.cache or default_cache())
     store.folder.mkdir(parents=True, exist_ok=True)
     with session.sandbox_of(settings) as box:
+        box.remove_leftovers()
         replay = Replay(box, store, store, repeats, timeout, Floor(jobs), image_template)
 
         def confirmed(name: str) -> tuple[AugmentedTest, ...]:
-            effort = Effort(variants, mutants, jurors)
             return confirm(replay, rows.instances[name], known[name], jury.get(name, ()), effort, at=_now())
 
-        box.remove_leftovers()
-        with ThreadPoolExecutor(max_workers=jobs) as pool:
-            going = {pool.submit(confirmed, name): name for name in wanted}
-            try:
-                for done in as_completed(going):
-                    name = going[done]
-                    try:
-                        entries = done.result()
-                    except AuditError as problem:
-                        failed += 1
-                        typer.echo(printable(f"{name}: {problem}"), err=True)
-                        continue
-                    write_bank(bank, entries, {name: rows.instances[name].base_commit})
-                    for entry in entries:
-                        typer.echo(printable(_line(entry)))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                box.stop_all()
-                raise
+        def keep(name: str, entries: tuple[AugmentedTest, ...]) -> None:
+            write_bank(bank, entries, {name: rows.instances[name].base_commit})
+            for entry in entries:
+                typer.echo(printable(_line(entry)))
+
+        try:
+            failed = _each(wanted, confirmed, keep, jobs)
+        except BaseException:
+            box.stop_all()
+            raise
     raise typer.Exit(1 if failed == len(wanted) else 0)
+
+
+def _each(
+    names: Sequence[str],
+    work: Callable[[str], tuple[AugmentedTest, ...]],
+    keep: Callable[[str, tuple[AugmentedTest, ...]], None],
+    jobs: int,
+) -> int:
+    """Work on `jobs` instances at a time and keep each result as it comes; how many failed."""
+    failed = 0
+    pool = ThreadPoolExecutor(max_workers=jobs)
+    try:
+        going = {pool.submit(work, name): name for name in names}
+        for done in as_completed(going):
+            try:
+                keep(going[done], done.result())
+            except AuditError as problem:
+                failed += 1
+                typer.echo(printable(f"{going[done]}: {problem}"), err=True)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return failed
 
 
 def bank_confirm_command(

@@ -12,6 +12,7 @@ import typer
 
 from utboost_action.benchmark.bank import read_bank
 from utboost_action.benchmark.rows import read_benchmark
+from utboost_action.commands.options import BenchmarkName, ImageTemplate, SandboxName, Trees
 from utboost_action.errors import InputError
 from utboost_action.generate import run_generation
 from utboost_action.generation.options import GenerationOptions, Strategy, option_help
@@ -28,7 +29,7 @@ _HELP = option_help()
 
 
 def generate_command(
-    benchmark: Annotated[str, typer.Option(help="Rows: a file, lite, verified, ..., or a hub name.")],
+    benchmark: BenchmarkName,
     bank: Annotated[Path, typer.Option(help="The bank folder that the tests go into.")],
     instances: Annotated[
         list[str] | None, typer.Argument(help="Instance ids; none: every row that the bank has no test for.")
@@ -53,13 +54,9 @@ def generate_command(
     context_lines: Annotated[int, typer.Option(help=_HELP["context_lines"])] = 10,
     concurrency: Annotated[int, typer.Option(help=_HELP["concurrency"])] = 4,
     out: Annotated[Path, typer.Option(help="Where the run folder goes.")] = Path("utboost-out/generate"),
-    sandbox: Annotated[SandboxKind, typer.Option(help="docker, or local for trusted trees.")] = (
-        SandboxKind.DOCKER
-    ),
-    trees: Annotated[Path | None, typer.Option(help="Prepared trees of the local sandbox.")] = None,
-    image_template: Annotated[
-        str | None, typer.Option(help="Image name with {instance_id}, in place of the rows' images.")
-    ] = None,
+    sandbox: SandboxName = SandboxKind.DOCKER,
+    trees: Trees = None,
+    image_template: ImageTemplate = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print generation.json.")] = False,
 ) -> None:
     """Write stronger tests with a language model; what passes every gate goes into the bank.

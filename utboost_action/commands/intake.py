@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from utboost_action.benchmark.rows import read_benchmark
+from utboost_action.commands.options import BenchmarkName, SubmissionPath
 from utboost_action.errors import InputError
 from utboost_action.inspection import describe
 from utboost_action.leaderboard import take_in
@@ -19,8 +19,8 @@ from utboost_action.report.render import plain
 
 
 def inspect_command(
-    submission: Annotated[Path, typer.Argument(help="A submission folder or a predictions file.")],
-    benchmark: Annotated[str, typer.Option(help="Rows: a file, lite, verified, ..., or a hub name.")],
+    submission: SubmissionPath,
+    benchmark: BenchmarkName,
     other_split: Annotated[
         list[str] | None,
         typer.Option(help="NAME=ROWS of another split, to say where a foreign id belongs; may be repeated."),

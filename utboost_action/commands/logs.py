@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from utboost_action.benchmark.rows import read_benchmark
+from utboost_action.commands.options import BenchmarkName
 from utboost_action.errors import InputError
 from utboost_action.leaderboard import read_submission
 from utboost_action.logs import parser_for_repo, read_log
@@ -42,7 +43,7 @@ def parse_command(
 
 def regrade_command(
     submission: Annotated[Path, typer.Argument(help="A submission folder with logs.")],
-    benchmark: Annotated[str, typer.Option(help="Rows: a file, lite, verified, ..., or a hub name.")],
+    benchmark: BenchmarkName,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Grade a submission again from its own logs: claimed, official and corrected, and why they differ."""

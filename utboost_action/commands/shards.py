@@ -10,6 +10,23 @@ from typing import Annotated
 import typer
 
 from utboost_action import session
+from utboost_action.commands.options import (
+    BankPath,
+    BenchmarkName,
+    Cache,
+    ImageTemplate,
+    InstanceIds,
+    Jobs,
+    Pull,
+    RemoveImages,
+    Repeats,
+    SandboxName,
+    SubmissionPath,
+    Template,
+    Timeout,
+    Trees,
+    ids,
+)
 from utboost_action.errors import InputError
 from utboost_action.exchange import PLAN, read_plan, read_results, write_plan, write_result
 from utboost_action.leaderboard import read_submission
@@ -20,30 +37,23 @@ from utboost_action.sharding import execute, plan_of, report, settings_as, shard
 from utboost_action.shards import MATRIX_JOBS, MOST_SHARDS, read_durations
 
 _FOLDER = Annotated[Path, typer.Argument(help="The folder that `plan` wrote.")]
-_JOBS = Annotated[int, typer.Option(help="Instances at a time.")]
 
 
 def plan_command(
-    submission: Annotated[Path, typer.Argument(help="A submission folder or a predictions file.")],
-    benchmark: Annotated[str, typer.Option(help="Rows: a file, lite, verified, ..., or a hub name.")],
+    submission: SubmissionPath,
+    benchmark: BenchmarkName,
     out: Annotated[Path, typer.Option(help="The folder that plan.json goes into.")],
-    bank: Annotated[Path | None, typer.Option(help="Augmented tests: a bank folder or file.")] = None,
-    instances: Annotated[str, typer.Option(help="Only these instance ids, separated by commas.")] = "",
+    bank: BankPath = None,
+    instances: InstanceIds = "",
     shards: Annotated[int, typer.Option(help=f"At most so many shards (1 to {MATRIX_JOBS}).")] = MOST_SHARDS,
     durations: Annotated[
         Path | None, typer.Option(help="Seconds of earlier audits: a JSON object by instance id.")
     ] = None,
-    sandbox: Annotated[SandboxKind, typer.Option(help="docker, or local for trusted patches.")] = (
-        SandboxKind.DOCKER
-    ),
-    trees: Annotated[Path | None, typer.Option(help="Prepared trees of the local sandbox.")] = None,
-    image_template: Annotated[
-        str | None, typer.Option(help="Image name with {instance_id}, in place of the rows' images.")
-    ] = None,
-    repeats: Annotated[int, typer.Option(help="Runs of every suite on gold and candidate.")] = (
-        Settings.repeats
-    ),
-    timeout: Annotated[float, typer.Option(help="Seconds for each script in a sandbox.")] = Settings.timeout,
+    sandbox: SandboxName = SandboxKind.DOCKER,
+    trees: Trees = None,
+    image_template: ImageTemplate = None,
+    repeats: Repeats = Settings.repeats,
+    timeout: Timeout = Settings.timeout,
     as_json: Annotated[bool, typer.Option("--json", help="Print the shards as JSON.")] = False,
 ) -> None:
     """Share an audit out into shards of even length. Nothing is run."""
@@ -53,7 +63,7 @@ def plan_command(
         submission=submission,
         benchmark=benchmark,
         bank=bank,
-        instances=tuple(part.strip() for part in instances.split(",") if part.strip()),
+        instances=ids(instances),
         sandbox=sandbox,
         trees=trees,
         image_template=image_template,
@@ -84,10 +94,10 @@ def execute_command(
     folder: _FOLDER,
     shard: Annotated[int, typer.Option(help="Which shard, from 1.")],
     out: Annotated[Path, typer.Option(help="Where runs and logs go.")] = Settings.out,
-    cache: Annotated[Path | None, typer.Option(help="Gold and base runs, shared by audits.")] = None,
-    jobs: _JOBS = Settings.jobs,
-    pull: Annotated[bool, typer.Option(help="Pull images that are not here.")] = True,
-    remove_images: Annotated[bool, typer.Option(help="Remove each image after its last use.")] = False,
+    cache: Cache = None,
+    jobs: Jobs = Settings.jobs,
+    pull: Pull = True,
+    remove_images: RemoveImages = False,
 ) -> None:
     """Audit one shard of a plan, and write its result beside the plan."""
     plan = read_plan(folder)
@@ -114,7 +124,7 @@ def merge_command(
     folder: _FOLDER,
     out: Annotated[Path, typer.Option(help="Where the reports go.")] = Settings.out,
     fail_on: Annotated[FailOn, typer.Option(help="Verdicts that end with exit code 3.")] = FailOn.NEVER,
-    template: Annotated[Path | None, typer.Option(help="A folder with your own report.md.j2.")] = None,
+    template: Template = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> None:
     """Put the shards' results together; what did not come back is not audited, and the report says so.
