@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import PurePosixPath
 
 from utboost_action.errors import InputError
@@ -23,6 +24,17 @@ _APPLY = re.compile(r"^git apply -v - <<\s*'?(?P<delimiter>\w+)'?\s*$")
 _NON_TEST_SUFFIXES = frozenset(
     (".json", ".png", ".csv", ".txt", ".md", ".jpg", ".jpeg", ".pkl", ".yml", ".yaml", ".toml")
 )
+
+
+REVERSE_ARGUMENT = "--reverse"
+
+
+class Order(Enum):
+    """How a runner is told to reverse its tests: by `--reverse` (django), by a pytest plugin, not at all."""
+
+    ARGUMENT = "argument"
+    PLUGIN = "plugin"
+    FIXED = "fixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,14 @@ class EvalScript:
     before: tuple[str, ...]
     test_command: tuple[str, ...]
     after: tuple[str, ...]
+
+    @property
+    def order(self) -> Order:
+        """How the order of the tests can be turned round."""
+        command = " ".join(self.test_command)
+        if "runtests.py" in command:
+            return Order.ARGUMENT
+        return Order.PLUGIN if re.search(r"pytest|tox", command) else Order.FIXED
 
     def preparation_text(self) -> str:
         """The script that prepares a container, once; `#!` and `set` lines included."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from utboost_action import __version__
 from utboost_action.benchmark.rows import require_for_replay
 from utboost_action.errors import ImageMissingError, InputError, SandboxError
-from utboost_action.eval_script import EvalScript, parse_eval_script
+from utboost_action.eval_script import EvalScript, Order, parse_eval_script
 from utboost_action.execution.floor import Floor
 from utboost_action.execution.protocol import Sandbox
 from utboost_action.execution.side import SidePlan, Suite, run_side
@@ -277,7 +277,8 @@ class _Plans:
 
     def _plan(self, patch: str, repeats: int, revert: tuple[str, ...] = ()) -> SidePlan:
         gold_patch = self._gold_patch if revert else ""
-        varied = environments(repeats, self._first)
+        reversible = self._script.order is not Order.FIXED
+        varied = environments(repeats, self._first, reversible=reversible)
         decides = {
             "patch": normalised(patch),
             "repeats": [dict(each) for each in varied],

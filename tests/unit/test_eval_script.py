@@ -4,7 +4,7 @@ import pytest
 from builders import EVAL_SCRIPT, diff
 
 from utboost_action.errors import InputError
-from utboost_action.eval_script import directives_of, parse_eval_script
+from utboost_action.eval_script import Order, directives_of, parse_eval_script
 
 NONCE = "0123456789abcdef"
 
@@ -92,3 +92,17 @@ def test_new_directives_leave_out_what_the_row_names():
     script = parse_eval_script(EVAL_SCRIPT)
     patch = diff("tests/test_a.py") + diff("tests/test_b.py")
     assert script.new_directives("pallets/flask", patch) == ("tests/test_b.py",)
+
+
+@pytest.mark.parametrize(
+    ("command", "order"),
+    [
+        ("./tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1 auth", Order.ARGUMENT),
+        ("pytest -rA tests/test_a.py", Order.PLUGIN),
+        ("tox --current-env -epy39 -v -- tests/test_a.py", Order.PLUGIN),
+        ("PYTHONWARNINGS='ignore' bin/test -C --verbose sympy/core/tests/test_a.py", Order.FIXED),
+    ],
+)
+def test_whose_order_can_be_turned_round(command: str, order: Order):
+    script = EVAL_SCRIPT.replace("pytest -rA tests/test_a.py", command)
+    assert parse_eval_script(script).order is order

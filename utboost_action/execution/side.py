@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from utboost_action.eval_script import EvalScript
+from utboost_action.eval_script import REVERSE_ARGUMENT, EvalScript, Order
 from utboost_action.execution import scripts
 from utboost_action.execution.protocol import Box, Execution
 from utboost_action.model import ORIGINAL, Run, RunState, SideRun, SideState, TestStatus
@@ -176,16 +176,21 @@ def _run_suite(
     reset: bool,
 ) -> Run:
     nonce = secrets.token_hex(16)
+    environment = plan.environment(repeat)
+    variables, directives = environment, suite.directives
+    if "order" in environment and plan.script.order is Order.ARGUMENT:
+        variables = {name: value for name, value in environment.items() if name != "order"}
+        directives = (*suite.directives, REVERSE_ARGUMENT)
     box.put(
         {
             **record,  # what an earlier run made of it does not count
             f"{nonce}/test.patch": with_final_newline(suite.test_patch).encode("utf-8", "surrogateescape"),
             f"{nonce}/paths.list": scripts.nul_list(touched_paths(suite.test_patch)),
-            f"{nonce}/tests.sh": plan.script.test_text(suite.test_patch, nonce, suite.directives).encode(
+            f"{nonce}/tests.sh": plan.script.test_text(suite.test_patch, nonce, directives).encode(
                 "utf-8", "surrogateescape"
             ),
             "run.sh": scripts.run_script(
-                box.directory, base, nonce, reset=reset, environment=plan.environment(repeat)
+                box.directory, base, nonce, reset=reset, environment=variables
             ).encode(),
         }
     )
@@ -207,7 +212,7 @@ def _run_suite(
         fixes=reading.fixes,
         log=f"{name}.gz",
         seconds=round(execution.seconds, 3),
-        environment=dict(plan.environment(repeat)),
+        environment=dict(environment),
         excerpts=reading.excerpts,
     )
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from utboost_action.errors import SandboxError
-from utboost_action.eval_script import EvalScript
+from utboost_action.eval_script import REVERSE_ARGUMENT, EvalScript, Order
 from utboost_action.execution import scripts
 from utboost_action.execution.protocol import Box, Execution, Sandbox
 from utboost_action.generation.changed_lines import Coverage, changed_lines
@@ -82,7 +82,7 @@ class SandboxBench:
     @property
     def reverses(self) -> bool:
         """Whether this runner can be told to reverse its order (pytest and django can)."""
-        return self._runner in ("pytest", "django")
+        return self.script.order is not Order.FIXED
 
     def view(self) -> RepositoryView:
         """The Python files at base with the official test patch applied. Raises SandboxError."""
@@ -172,18 +172,13 @@ class SandboxBench:
         except (AttributeError, KeyError, TypeError):
             return None
 
-    @property
-    def _runner(self) -> str:
-        command = " ".join(self.script.test_command)
-        return "django" if "runtests.py" in command else "pytest" if re.search(r"pytest|tox", command) else ""
-
     def _variant(self, variant: Variant, directory: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """(shell lines before the test command, arguments of it) that make a variant."""
         if variant is Variant.HASH_SEED:
             return (f"export PYTHONHASHSEED={_HASH_SEED}",), ()
-        if variant is Variant.REVERSED and self._runner == "django":
-            return (), ("--reverse",)
-        if variant is Variant.REVERSED and self._runner == "pytest":
+        if variant is Variant.REVERSED and self.script.order is Order.ARGUMENT:
+            return (), (REVERSE_ARGUMENT,)
+        if variant is Variant.REVERSED and self.script.order is Order.PLUGIN:
             order = shlex.quote(f"{directory}/order")
             return (
                 f'export PYTHONPATH={order}"${{PYTHONPATH:+:$PYTHONPATH}}"',
@@ -260,7 +255,7 @@ class SandboxBench:
                 "preparation.sh": self.script.preparation_text().encode(),
                 "prepare.sh": scripts.prepare_script(box.directory).encode(),
             }
-            | inside_files("order", target="order")
+            | scripts.REVERSED_PLUGIN
         )
         log = self.folder / f"{side}.set-up.log"
         applying = box.run("apply.sh", log=log)

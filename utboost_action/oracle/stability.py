@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 HASH_SEED = "PYTHONHASHSEED"
 ZONE = "TZ"
-ORDER = "order"  # no variable: the sandbox reverses the order where the runner can be told so
+ORDER = "order"  # no variable: the sandbox tells the runner, where it can be told
 REVERSED = "reversed"
 
 _VARIED: tuple[Mapping[str, str], ...] = (
@@ -26,6 +26,9 @@ def environment_of(repeat: int) -> Mapping[str, str]:
     return {} if repeat == 0 else _VARIED[(repeat - 1) % len(_VARIED)]
 
 
-def environments(repeats: int, first: int = 0) -> tuple[Mapping[str, str], ...]:
-    """The environments of so many repeats from the `first` on, in order."""
-    return tuple(environment_of(repeat) for repeat in range(first, first + repeats))
+def environments(repeats: int, first: int = 0, *, reversible: bool = True) -> tuple[Mapping[str, str], ...]:
+    """The environments of so many repeats from the `first` on; no order where the runner keeps its own."""
+    kept = [environment_of(repeat) for repeat in range(first, first + repeats)]
+    if reversible:
+        return tuple(kept)
+    return tuple({name: value for name, value in each.items() if name != ORDER} for each in kept)

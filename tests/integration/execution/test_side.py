@@ -8,11 +8,12 @@ import pytest
 from builders import diff
 
 from utboost_action.errors import ImageMissingError
-from utboost_action.eval_script import parse_eval_script
+from utboost_action.eval_script import Order, parse_eval_script
 from utboost_action.execution.local_sandbox import LocalSandbox
 from utboost_action.execution.protocol import MIB, Limits
 from utboost_action.execution.side import Reading, SidePlan, Suite, run_side
 from utboost_action.model import Run, RunState, SideState, TestStatus
+from utboost_action.oracle.stability import environments
 
 SCRIPT = """set -ux
 export FROM_PREPARATION=kept
@@ -25,6 +26,7 @@ bash tests/check.sh
 : '>>>>> End Test Output'
 git checkout HEAD tests/check.sh
 """
+PARSED = parse_eval_script(SCRIPT)
 
 
 def check(*lines: str) -> str:
@@ -40,7 +42,7 @@ def read(data: bytes, nonce: str, exit_code: int | None) -> Reading:
     """`PASS name` and `FAIL name` lines between the markers of this run."""
     text = data.decode().split(f"Start Test Output {nonce}'")[1].split(f"End Test Output {nonce}'")[0]
     words = {"PASS": TestStatus.PASSED, "FAIL": TestStatus.FAILED}
-    lines = [line.split() for line in text.split("\n") if line.startswith(("PASS ", "FAIL "))]
+    lines = [line.split(maxsplit=1) for line in text.split("\n") if line.startswith(("PASS ", "FAIL "))]
     return Reading(outcomes={name: words[word] for word, name in lines}, official=exit_code == 0)
 
 
@@ -57,12 +59,14 @@ class Lab:
         (tree / "pkg/mod.py").write_text("one\n")
         (tree / "tox.ini").write_text("base\n")
 
-    def side(self, patch: str, *suites: str, repeats: int = 1, go_on=lambda _runs: True, **plan):
+    def side(
+        self, patch: str, *suites: str, repeats: int = 1, go_on=lambda _runs: True, script=PARSED, **plan
+    ):
         named = tuple(Suite("original" if n == 0 else f"aug{n}", s) for n, s in enumerate(suites))
         with self.sandbox.box("local:box") as box:
             return run_side(
                 box,
-                SidePlan("key", patch, parse_eval_script(SCRIPT), named, repeats, **plan),
+                SidePlan("key", patch, script, named, repeats, **plan),
                 self.folder / "logs",
                 read=read,
                 go_on=go_on,
@@ -79,6 +83,22 @@ def lab(tmp_path: Path) -> Lab:
 
 def outcomes(runs: Sequence[Run]) -> list[tuple[str, int, dict[str, str]]]:
     return [(run.suite, run.repeat, {t: str(s) for t, s in run.outcomes.items()}) for run in runs]
+
+
+def test_the_order_is_turned_round_as_the_runner_takes_it(lab):
+    """django by an argument, pytest by variables, others not at all."""
+    says = check('echo "PASS arguments=$*"', 'echo "PASS options=${PYTEST_ADDOPTS:-}"')
+    seen = {}
+    for command in ("bash tests/check.sh runtests.py", "bash tests/check.sh pytest", "bash tests/check.sh"):
+        script = parse_eval_script(SCRIPT.replace("bash tests/check.sh", command))
+        varied = environments(3, reversible=script.order is not Order.FIXED)
+        side = lab.side("", says, repeats=3, script=script, environments=varied)
+        seen[command.split()[-1]] = [" ".join(run.outcomes) for run in side.runs]
+    plain = ["arguments=runtests.py options="] * 2
+    assert seen["runtests.py"] == [*plain, "arguments=runtests.py --reverse options="]
+    assert seen["pytest"][:2] == ["arguments=pytest options="] * 2
+    assert seen["pytest"][2] == "arguments=pytest options=-p utboost_reversed "
+    assert seen["tests/check.sh"] == ["arguments= options="] * 3
 
 
 SAYS_MOD = check("case $(cat pkg/mod.py) in two) echo PASS mod;; *) echo FAIL mod; exit 1;; esac")
