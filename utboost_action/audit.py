@@ -72,14 +72,14 @@ def audit(
     progress: Progress = lambda _verdict: None,
     sandbox_name: str = "",
 ) -> Audit:
-    """Replay and judge every task, `jobs` at a time, those that should take longest first.
+    """Replay and judge every task, `jobs` boxes at work at a time, those that should take longest first.
 
     Stopped by the user (KeyboardInterrupt) or because the set-up fails for more than half of at least
     three instances by the same cause, it returns what is known, the rest as not audited, and `problem`.
     """
     verdicts: dict[str, Verdict] = {}
     problem = ""
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
+    with ThreadPoolExecutor(max_workers=jobs + 1) as pool:  # one gets ready meanwhile: the floor counts boxes
         longest_first = sorted(tasks, key=lambda task: -cost_of(task.instance, len(task.tests), {}))
         open_tasks: dict[Future[Verdict], Task] = {pool.submit(replay.verdict, t): t for t in longest_first}
         images = Counter(replay.image(task.instance) for task in tasks)

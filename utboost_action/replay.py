@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -197,13 +198,12 @@ class Replay:
             return known
         work = store.begin(plan.key)
         try:
-            with self.floor.together():
-                side = self._in_box(plan, instance, work, go_on)
+            side = self._in_box(plan, instance, work, go_on, self.floor.together)
             if why := doubt(side):
                 store.drop(work)
                 work = store.begin(plan.key)
-                with self.floor.alone():
-                    side = replace(self._in_box(plan, instance, work, go_on), retried=why)
+                side = self._in_box(plan, instance, work, go_on, self.floor.alone)
+                side = replace(side, retried=why)
             store.finish(work, side)
         except BaseException:
             store.drop(work)
@@ -211,9 +211,15 @@ class Replay:
         return self.submitted.find(plan.key) or side
 
     def _in_box(
-        self, plan: SidePlan, instance: Instance, work: Path, go_on: Callable[[Sequence[Run]], bool]
+        self,
+        plan: SidePlan,
+        instance: Instance,
+        work: Path,
+        go_on: Callable[[Sequence[Run]], bool],
+        room: Callable[[], AbstractContextManager[None]],
     ) -> SideRun:
-        with self.sandbox.box(self.image(instance)) as box:
+        """A side from a fresh box, which starts and goes away without `room` but does nothing else so."""
+        with self.sandbox.box(self.image(instance)) as box, room():
             side = run_side(box, plan, work, read=reader_of(instance), go_on=go_on)
         if self.stopping():
             raise Interrupted

@@ -24,7 +24,7 @@ ImageTemplate = Annotated[
 ]
 Repeats = Annotated[int, typer.Option(help="Runs of every suite on gold and candidate.")]
 Timeout = Annotated[float, typer.Option(help="Seconds for each script in a sandbox.")]
-Jobs = Annotated[int, typer.Option(help="Instances at a time.")]
+Jobs = Annotated[int, typer.Option(help="Containers at work at a time.")]
 Cache = Annotated[
     Path | None, typer.Option(help="Gold and base runs, shared by audits (default: the user's cache).")
 ]
