@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over the pipe of its DevTools protocol: what a page really becomes in a browser.
+"""A headless Chromium, driven over the pipe of its DevTools protocol: what a page becomes in a browser.
 
 The messages are JSON that end with NUL, on file descriptors 3 (to the browser) and 4 (from it).
 """
