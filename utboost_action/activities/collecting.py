@@ -13,8 +13,6 @@ from utboost_action.benchmark.bank import Bank
 from utboost_action.benchmark.rows import Benchmark
 from utboost_action.errors import InputError
 from utboost_action.github.client import Api
-from utboost_action.github.git import Git, Remote
-from utboost_action.github.problems import GitHubError
 from utboost_action.github.reading import ReadOptions, read_board, read_pull_request
 from utboost_action.github.submissions import ExportedSubmission
 from utboost_action.leaderboard import read_submission
@@ -64,9 +62,8 @@ def collect(step: Step, api: Api, target: PullTarget | BoardTarget) -> Collected
     refused: list[str] = []
     notes = list(read.notes)
     for one in read.submissions:
-        tree = _tree_id(step, api, target.repository, read.commit, one)
         try:
-            taken, lacking = _take_in(replace(settings, instances=wanted), benchmark, bank, one, tree)
+            taken, lacking = _take_in(replace(settings, instances=wanted), benchmark, bank, one)
         except InputError as problem:
             refused.append(f"{one.folder}: not audited: {problem}")
             continue
@@ -108,7 +105,7 @@ def _read(step: Step, api: Api, target: PullTarget | BoardTarget) -> _Read:
 
 
 def _take_in(
-    settings: Settings, benchmark: Benchmark, bank: Bank, one: ExportedSubmission, tree: str
+    settings: Settings, benchmark: Benchmark, bank: Bank, one: ExportedSubmission
 ) -> tuple[Submitted, tuple[str, ...]]:
     """A submission as it travels, and which of the instances asked for it holds no prediction for.
 
@@ -120,17 +117,5 @@ def _take_in(
     if settings.instances and not held:
         raise InputError("it holds no prediction for an instance that was asked for")
     own = replace(settings, submission=one.root, shown_as=one.folder, instances=held)
-    taken = submitted_of(session.session_of(own, benchmark, bank, submission), one.folder, tree)
+    taken = submitted_of(session.session_of(own, benchmark, bank, submission), one.folder, one.tree)
     return taken, tuple(name for name in settings.instances if name not in held)
-
-
-def _tree_id(step: Step, api: Api, repository: str, commit: str, one: ExportedSubmission) -> str:
-    """git's id of the submission's folder; "" when it was read without git."""
-    folder = step.scratch / "read" / "objects"
-    if not (folder / "HEAD").exists():
-        return ""
-    git = Git(folder, Remote(api.connection.clone_url(repository)), step.environ)
-    try:
-        return git.run("rev-parse", "--verify", f"{commit}:{one.folder}", offline=True).decode().strip()
-    except GitHubError:
-        return ""

@@ -10,11 +10,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, takewhile
 
 from utboost_action.github.git import Git
-from utboost_action.github.git_objects import online, read_blobs
-from utboost_action.github.payload import is_sha
-from utboost_action.github.problems import GitHubError, Obstacle, SupersededError
+from utboost_action.github.git_objects import fetch, list_tree, object_id, read_blobs
+from utboost_action.github.problems import SupersededError
 from utboost_action.github.retry import Patience
-from utboost_action.github.source import REGULAR_MODES, Change, ChangeKind, TreeEntry
+from utboost_action.github.source import Change, ChangeKind, TreeEntry, by_object
 
 _BASE, _HEAD = "refs/audit/base", "refs/audit/head"
 _ARGUMENTS = 100  # paths for one command
@@ -59,21 +58,8 @@ class GitSource:
         self._git.init(partial=True)
         head = self._head if self._number is None else f"refs/pull/{self._number}/head"
         base = [f"+{self._base}:{_BASE}"] if self._base else []
-        online(
-            self._git,
-            self._patience,
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--recurse-submodules=no",
-            "--depth=1",
-            "--filter=blob:none",
-            "origin",
-            *base,
-            f"+{head}:{_HEAD}",
-        )
-        found = self._git.run("rev-parse", "--verify", _HEAD, offline=True).decode().strip()
+        fetch(self._git, self._patience, "--depth=1", "origin", *base, f"+{head}:{_HEAD}")
+        found = object_id(self._git, _HEAD)
         if found != self._head:
             raise SupersededError(self._number or 0, self._head, found)
 
@@ -115,23 +101,23 @@ class GitSource:
         sizes: dict[str, int] = {}
         if self._sizes is not None:
             for folder in folders if len(folders) <= _ASKED_SINGLY else [_above(folders)]:
-                sizes.update(self._sizes(self._tree_id(folder)))
+                sizes.update(self._sizes(self.tree_id(folder)))
         for entry in entries:
-            for folder in _folders_of(entry.path):
-                if folder in found:
-                    size = sizes.get(entry.object_id)
-                    found[folder].append(TreeEntry(entry.path, entry.mode, entry.object_id, size))
-                    break
+            above = [folder for folder in _folders_of(entry.path) if folder in found]
+            if above:
+                size = sizes.get(entry.object_id)
+                found[above[-1]].append(TreeEntry(entry.path, entry.mode, entry.object_id, size))
         return found
+
+    def tree_id(self, folder: str) -> str:
+        """git's id of a folder of the head. Raises GitHubError."""
+        return self._trees.get(folder) or object_id(self._git, f"{_HEAD}:{folder}")
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         """Contents by one batched fetch and one `cat-file --batch`; a blob that is withheld is an error."""
-        wanted: dict[str, list[TreeEntry]] = {}
-        for entry in entries:
-            if entry.mode in REGULAR_MODES:
-                wanted.setdefault(entry.object_id, []).append(entry)
-        for object_id, data in read_blobs(self._git, self._patience, list(wanted)):
-            for entry in wanted[object_id]:
+        wanted = by_object(entries)
+        for found, data in read_blobs(self._git, self._patience, list(wanted)):
+            for entry in wanted[found]:
                 yield entry, data
 
     def _below(self, tops: Collection[str]) -> Iterator[TreeEntry]:
@@ -146,25 +132,13 @@ class GitSource:
 
     def _ls_tree(self, *paths: str) -> list[TreeEntry]:
         """The files below these paths, or of the whole head; the folders' ids are kept on the way."""
-        output = self._git.run("ls-tree", "-r", "-t", "-z", "--full-tree", _HEAD, "--", *paths, offline=True)
         entries: list[TreeEntry] = []
-        for line in output.split(b"\0"):
-            if line:
-                facts, _, path = line.partition(b"\t")
-                mode, kind, object_id = facts.decode("ascii").split(" ")
-                if kind == "tree":
-                    self._trees[_text(path)] = object_id
-                else:
-                    entries.append(TreeEntry(_text(path), mode, object_id))
+        for mode, kind, found, path in list_tree(self._git, _HEAD, *paths):
+            if kind == "tree":
+                self._trees[path] = found
+            else:
+                entries.append(TreeEntry(path, mode, found))
         return entries
-
-    def _tree_id(self, folder: str) -> str:
-        if folder in self._trees:
-            return self._trees[folder]
-        found = self._git.run("rev-parse", "--verify", f"{_HEAD}:{folder}", offline=True).decode().strip()
-        if not is_sha(found):
-            raise GitHubError(Obstacle.UNEXPECTED, f"no tree at {folder!a} of the head")
-        return found
 
 
 def _top(path: str) -> str:

@@ -58,6 +58,7 @@ def test_a_submission_is_read_and_what_else_was_touched_is_said(
     assert found.located.others == ("README.md",)
     (one,) = found.submissions
     assert one.folder == NEW
+    assert one.tree == stage.board.sha(f"{stage.board.pulls[7].head_sha}:{NEW}")
     assert one.root == tmp_path / "work/tree" / NEW
     assert written(one.root) == {
         "all_preds.jsonl": FILES[f"{NEW}/all_preds.jsonl"],
