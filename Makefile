@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 WORKERS ?= auto
 
-.PHONY: demo test check bench real harness lock clean
+.PHONY: demo test check check-dependencies bench real harness lock clean
 
 demo: $(READY)  ## audit the example submission, without Docker or a key
 	$(BIN)/utboost-action demo
@@ -25,6 +25,9 @@ check: $(READY)  ## lint, format, types, import rules, Dockerfile, shell, workfl
 	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-actions action.yml
 	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/workflows/*.yml
 	tests/lint_workflows.sh
+
+check-dependencies: $(READY)  ## known vulnerabilities of what is pinned, where their data can be had (ADVISORIES=--required: or fail)
+	$(BIN)/python tests/check_dependencies.py $(ADVISORIES)
 
 bench: $(READY)  ## measurements, each as a ratio to a reference in the same run
 	$(BIN)/python -m bench

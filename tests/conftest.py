@@ -1,6 +1,6 @@
 """Shared fixtures: what a machine lacks is skipped with its reason, or fails when it is required.
 
-`UTBOOST_REQUIRE=docker,shared` names what must be there; a test that needs it and would be skipped
+`UTBOOST_REQUIRE=docker,shared,browser` names what must be there; a test that needs it and would be skipped
 then fails instead.
 """
 
@@ -33,7 +33,13 @@ def _shared_problem() -> str:
     return "" if (SHARED / "real").is_dir() else "the real data is not beside the project (../shared/real)"
 
 
-NEEDS = {"docker": _docker_problem, "shared": _shared_problem}
+def _browser_problem() -> str:
+    from tests.browser import chromium
+
+    return "" if chromium() else "no Chromium on this machine (Debian's package chromium)"
+
+
+NEEDS = {"docker": _docker_problem, "shared": _shared_problem, "browser": _browser_problem}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

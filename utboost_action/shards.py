@@ -89,7 +89,8 @@ class Plan:
 
     head_sha: the commit that was read, "" for a folder. tests: the bank, as far as it is needed;
     generated: the ids of those that were written for this audit. others, removed: changed paths that
-    belong to no submission, and submissions that the pull request deletes. notes: what else to know.
+    belong to no submission, and submissions that the pull request deletes. not_audited: submissions that
+    could not be taken in, each with its folder and the reason. notes: what else to know.
     """
 
     schema: int
@@ -102,6 +103,7 @@ class Plan:
     generated: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    not_audited: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def bank(self) -> dict[str, tuple[AugmentedTest, ...]]:

@@ -1,7 +1,8 @@
-"""Our own workflow files, run by act with the built image: GitHub is the double, the patches are real.
+"""Our own workflow files, run by act with the built image: real patches, doubles of GitHub and the model.
 
-What differs from a board's own run: the image's name, where the rows lie, and the three actions of GitHub's
-own (checkout, artifacts), which cannot be fetched here and are stood in for by `stubs/`.
+What differs from a board's own run: the image's name, where the rows lie, that instances' images are kept
+(they cannot be pulled again), and the three actions of GitHub's own (checkout, artifacts), which cannot be
+fetched here and are stood in for by `stubs/`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pytest
 
 from tests.github_double import Contract, GitHubDouble, Identity, Repository, missing_openapi
 from tests.github_double.state import READ_ONLY
+from tests.model_server import by_stage, model_server, stage_of
 
 pytestmark = [pytest.mark.docker, pytest.mark.shared, pytest.mark.xdist_group("docker")]
 
@@ -34,6 +36,29 @@ READER = "token-of-a-fork-0123456789"
 FOLDER = "evaluation/lite/20260101_made"
 INSTANCE = "mwaskom__seaborn-3010"
 OTHER = "django__django-14787"
+MODEL_KEY = "key-of-the-model-0123456789"
+# what a model would write for INSTANCE: its issue says that rows with missing values break the fit
+WRITTEN = """FILE: tests/_stats/test_polyfit_missing.py
+<<<<<<< SEARCH
+=======
+import numpy as np
+import pandas as pd
+from pandas.testing import assert_frame_equal
+
+from seaborn._core.groupby import GroupBy
+from seaborn._stats.regression import PolyFit
+
+
+def test_a_row_with_one_missing_value_is_left_out():
+    whole = pd.DataFrame({"x": np.arange(9.0), "y": np.arange(9.0) ** 2})
+    holes = pd.DataFrame({"x": [np.nan, 4.5], "y": [20.0, np.nan]})
+    holed = pd.concat([whole, holes], ignore_index=True)
+    fit = PolyFit(order=2, gridsize=10)
+    groups = GroupBy(["group"])
+    assert_frame_equal(fit(holed, groups, "x", {}), fit(whole, groups, "x", {}))
+>>>>>>> REPLACE
+"""
+REPLIES: dict[str, str | list[str]] = {"files": "{}", "places": "{}", "lines": "{}", "write": WRITTEN}
 _CHECKOUT = (
     r"\1- uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683\n"
     r"\1  with: {ref: main, persist-credentials: false}\n"
@@ -94,7 +119,14 @@ class Stage:
                     "--no-cache-server",
                 ),
                 *("--network", "host", "--container-options", f"-v {self.folder / 'stand-in'}:/stand-in"),
-                *("--secret", f"GITHUB_TOKEN={token}", "--json", *stubs),
+                *(
+                    "--secret",
+                    f"GITHUB_TOKEN={token}",
+                    "--secret",
+                    f"MODEL_KEY={MODEL_KEY}",
+                    "--json",
+                    *stubs,
+                ),
                 *(f"--env={name}={value}" for name, value in variables.items()),
             ],
             cwd=self.folder / "checkout",
@@ -133,25 +165,29 @@ class Stage:
 
 
 def _adapted(text: str, inputs: dict[str, str]) -> str:
-    """The workflow with the image of this machine and rows from the checkout, and more inputs."""
+    """The workflow with the images of this machine and rows from the checkout, and more inputs."""
     text = re.sub(r"docker://ghcr\.io/[^\s]+", f"docker://{IMAGE}", text)
+    text = text.replace('remove-images: "true"', 'remove-images: "false"')
     text = re.sub(r"utboost/utboost-action/(\.github/workflows/audit\.yml)@0{40}.*", r"./\1", text)
     text = re.sub(
         r"( *)- uses: utboost/utboost-action@0{40}.*", rf"{_CHECKOUT}\1- uses: docker://{IMAGE}", text
     )
     more = {"benchmark": "benchmark/lite.parquet", "bank": "benchmark/augtests.json", **inputs}
-    lines = []
+    lines: list[str] = []
+    secrets: list[str] = []  # the example's last lines are its inputs
     for line in text.splitlines():
         if line.strip() == "benchmark: lite":
             indent = line[: len(line) - len(line.lstrip())]
             lines += [f'{indent}{name}: "{value}"' for name, value in more.items()]
+            if "model" in inputs:
+                secrets.append(f"{indent[:-2]}secrets: {{model-key: '${{{{ secrets.MODEL_KEY }}}}'}}")
             if (
                 f"docker://{IMAGE}" in text and "uses: ./" not in text
             ):  # an action's own defaults, by action.yml
                 lines.append(f"{indent}github-token: ${{{{ github.token }}}}")
         else:
             lines.append(line)
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *secrets]) + "\n"
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +242,7 @@ def _said(done: subprocess.CompletedProcess[str]) -> str:
     return "\n".join(lines[-150:]) + done.stderr[-3000:]
 
 
-def test_a_fork_is_audited_in_four_jobs_and_again_after_a_push(stage: Stage, shared: Path):
+def test_a_fork_is_audited_in_four_jobs_and_with_a_models_tests_after_a_push(stage: Stage, shared: Path):
     durations = {INSTANCE: 400, OTHER: 400}  # two shards
     stage.board.commit("refs/heads/utboost-data", {"durations.json": json.dumps(durations).encode()})
     stage.board.open_pull(7, _files(shared), head_repository=FORK)
@@ -232,13 +268,26 @@ def test_a_fork_is_audited_in_four_jobs_and_again_after_a_push(stage: Stage, sha
     assert "outcome" in done.stdout
     assert "comment-url" in done.stdout
 
-    stage.board.push_head(7, _files(shared, "gold"))
-    inputs["instances"] = INSTANCE
-    again = stage.run("forks.yml", "pull_request_target", stage.pull_event(7, FORK), **inputs)
+    stage.board.push_head(7, {**_files(shared), f"{FOLDER}/NOTES.md": b"Pushed again.\n"})
+    with model_server(by_stage(REPLIES)) as model:
+        inputs |= {"instances": INSTANCE, "bank": "", "model": "test-model", "model-url": model.url}
+        again = stage.run("forks.yml", "pull_request_target", stage.pull_event(7, FORK), **inputs)
     assert again.returncode == 0, _said(again)
     (updated,) = stage.our_comments
     assert updated != comment
     assert stage.statuses(7)[0]["state"] == "success"
+    assert {stage_of(request) for request in model.requests} == set(REPLIES)
+    assert {headers["authorization"] for headers in model.headers} == {f"Bearer {MODEL_KEY}"}
+    (kept,) = stage.data(f"bank/{INSTANCE}.json")["tests"]
+    assert kept["status"] == "candidate"
+    assert "test_a_row_with_one_missing_value_is_left_out" in kept["patch"]
+    report = stage.data(f"pulls/7/{FOLDER}/report.json")
+    verdicts = {entry["instance_id"]: entry["verdict"] for entry in report["instances"]}
+    assert verdicts[INSTANCE] == "SUSPECT"  # it differs, on a test that nobody has confirmed
+    left = [path for path in stage.artifacts.rglob("*") if path.is_file()]
+    assert [path for path in left if MODEL_KEY.encode() in path.read_bytes()] == []
+    shown = [line for line in again.stdout.splitlines() if '"command":"add-mask"' not in line]
+    assert MODEL_KEY not in "\n".join(shown) + again.stderr
 
 
 def test_a_fork_with_a_read_only_token_gets_its_summary_and_is_not_green(stage: Stage, shared: Path):

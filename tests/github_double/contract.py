@@ -105,7 +105,8 @@ class Contract:
         found = []
         for error in checker.iter_errors(value):
             place = "/".join(map(str, error.absolute_path))
-            if not (error.instance is None and place in _NULL_ALL_THE_SAME):
+            of_one = re.sub(r"\A\d+/", "", place)  # also where it is listed
+            if not (error.instance is None and of_one in _NULL_ALL_THE_SAME):
                 found.append(f"{what}: {place}: {error.message[:200]}")
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from utboost_action import session
@@ -12,8 +13,6 @@ from utboost_action.benchmark.bank import Bank
 from utboost_action.benchmark.rows import Benchmark
 from utboost_action.errors import InputError
 from utboost_action.github.client import Api
-from utboost_action.github.git import Git, Remote
-from utboost_action.github.problems import GitHubError
 from utboost_action.github.reading import ReadOptions, read_board, read_pull_request
 from utboost_action.github.submissions import ExportedSubmission
 from utboost_action.leaderboard import read_submission
@@ -58,15 +57,35 @@ def collect(step: Step, api: Api, target: PullTarget | BoardTarget) -> Collected
     benchmark, bank = session.read_rows_and_bank(settings)
     bank = {**bank, **stored_bank(files)}
     wanted = target.instances or settings.instances
-    submitted, notes = [], list(read.notes)
+    _require_known(wanted, benchmark)
+    submitted: list[Submitted] = []
+    refused: list[str] = []
+    notes = list(read.notes)
     for one in read.submissions:
-        tree = _tree_id(step, api, target.repository, read.commit, one)
         try:
-            submitted.append(_take_in(replace(settings, instances=wanted), benchmark, bank, one, tree))
+            taken, lacking = _take_in(replace(settings, instances=wanted), benchmark, bank, one)
         except InputError as problem:
-            notes.append(f"{one.folder}: not audited: {problem}")
+            refused.append(f"{one.folder}: not audited: {problem}")
+            continue
+        submitted.append(taken)
+        if lacking:
+            notes.append(f"{one.folder}: no prediction for {', '.join(lacking)}")
     plan = plan_of(settings, benchmark, bank, submitted, stored_durations(files), read.commit)
-    return Collected(replace(plan, others=read.others, removed=read.removed, notes=tuple(notes)), benchmark)
+    plan = replace(
+        plan, others=read.others, removed=read.removed, not_audited=tuple(refused), notes=tuple(notes)
+    )
+    return Collected(plan, benchmark)
+
+
+def _require_known(wanted: Sequence[str], benchmark: Benchmark) -> None:
+    """Raises InputError for an instance that no submission of this board can hold."""
+    unknown = [name for name in wanted if name not in benchmark.instances]
+    if unknown:
+        why = benchmark.unreadable.get(unknown[0], "")
+        raise InputError(
+            f"input instances: {unknown[0]} is not an instance of {benchmark.source}"
+            + (f": {why}" if why else "")
+        )
 
 
 def _read(step: Step, api: Api, target: PullTarget | BoardTarget) -> _Read:
@@ -86,21 +105,17 @@ def _read(step: Step, api: Api, target: PullTarget | BoardTarget) -> _Read:
 
 
 def _take_in(
-    settings: Settings, benchmark: Benchmark, bank: Bank, one: ExportedSubmission, tree: str
-) -> Submitted:
+    settings: Settings, benchmark: Benchmark, bank: Bank, one: ExportedSubmission
+) -> tuple[Submitted, tuple[str, ...]]:
+    """A submission as it travels, and which of the instances asked for it holds no prediction for.
+
+    Raises InputError for a submission of which nothing can be audited.
+    """
     submission = read_submission(one.root, instances=benchmark.instances, split=benchmark.split or None)
     submission = replace(submission, findings=(*one.findings, *submission.findings))
-    own = replace(settings, submission=one.root, shown_as=one.folder)
-    return submitted_of(session.session_of(own, benchmark, bank, submission), one.folder, tree)
-
-
-def _tree_id(step: Step, api: Api, repository: str, commit: str, one: ExportedSubmission) -> str:
-    """git's id of the submission's folder; "" when it was read without git."""
-    folder = step.scratch / "read" / "objects"
-    if not (folder / "HEAD").exists():
-        return ""
-    git = Git(folder, Remote(api.connection.clone_url(repository)), step.environ)
-    try:
-        return git.run("rev-parse", "--verify", f"{commit}:{one.folder}", offline=True).decode().strip()
-    except GitHubError:
-        return ""
+    held = tuple(name for name in settings.instances if name in submission.predictions)
+    if settings.instances and not held:
+        raise InputError("it holds no prediction for an instance that was asked for")
+    own = replace(settings, submission=one.root, shown_as=one.folder, instances=held)
+    taken = submitted_of(session.session_of(own, benchmark, bank, submission), one.folder, one.tree)
+    return taken, tuple(name for name in settings.instances if name not in held)

@@ -87,7 +87,7 @@ def publish(step: Step, api: Api, target: BoardTarget, reports: Reports) -> Resu
 
 def _judged(reports: Reports) -> _Verdict:
     codes = {outcome.exit_code for outcome in reports.outcomes}
-    if 1 in codes:
+    if 1 in codes or (reports.plan.not_audited and not codes):
         return _Verdict(Ending.INCOMPLETE, StatusState.ERROR)
     if 3 in codes:
         return _Verdict(Ending.FLAGGED, StatusState.FAILURE)

@@ -21,7 +21,6 @@ from utboost_action.github.badges import badge_json, board_badge
 from utboost_action.github.client import Api
 from utboost_action.github.data_branch import DataTree
 from utboost_action.github.events import RefreshBoard
-from utboost_action.github.git import Git, Remote
 from utboost_action.github.reading import ReadOptions, read_board
 from utboost_action.github.summary import write_summary
 from utboost_action.leaderboard.checkout import submission_folders
@@ -122,12 +121,7 @@ def _folders(step: Step, api: Api, repository: str, commit: str) -> dict[str, st
     workspace = step.scratch / "board"
     options = ReadOptions(patterns=step.settings.action.submissions, names_only=_not_claimed)
     found = read_board(api, repository, commit, workspace, step.environ, (), options)
-    git = Git(workspace / "objects", Remote(api.connection.clone_url(repository)), step.environ)
-    ids = {}
-    for one in found:
-        line = git.run("rev-parse", "--verify", f"{commit}:{one.folder}", offline=True)
-        ids[one.folder] = line.decode().strip()
-    return ids
+    return {one.folder: one.tree for one in found}
 
 
 def _current(tree: DataTree, trees: Mapping[str, str]) -> set[str]:

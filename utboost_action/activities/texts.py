@@ -36,6 +36,7 @@ def levels(reports: Reports, template: Path | None, run_url: str) -> list[str]:
         ],
         "others": list(reports.plan.others),
         "removed": list(reports.plan.removed),
+        "not_audited": list(reports.plan.not_audited),
         "notes": list(reports.plan.notes),
     }
     found = []
@@ -52,9 +53,14 @@ def headline(reports: Reports) -> str:
     if any(outcome.audit.problem for outcome in reports.outcomes):
         first = next(outcome.audit.problem for outcome in reports.outcomes if outcome.audit.problem)
         return f"audit incomplete: {first}"
+    refused = len(reports.plan.not_audited)
+    if refused and not reports.outcomes:
+        return f"audit incomplete: {refused} {'submission' if refused == 1 else 'submissions'} not audited"
     counts = _counts(reports)
     flags = ", ".join(f"{counts[kind]} {str(kind).lower()}" for kind in _FLAGS if counts[kind])
     found = flags or "nothing flagged"
+    if refused:
+        found += f"; {refused} not audited"
     if len(reports.outcomes) != 1:
         return f"{len(reports.outcomes)} submissions: {found}"
     figures = _figures(reports.outcomes[0])

@@ -113,7 +113,7 @@ def _collect(step: Step, api: Api, target: PullTarget | BoardTarget) -> Result:
     path = write_plan(step.settings.action.exchange, plan)
     numbers = [shard.index for shard in plan.shards]
     message = f"{len(plan.submissions)} submissions, {len(numbers)} shards, head {plan.head_sha[:12]}"
-    _summary(step, "UTBoost: collected", (message, *plan.notes))
+    _summary(step, "UTBoost: collected", (message, *plan.not_audited, *plan.notes))
     outputs = _no_shards() | {
         "plan": str(path),
         "shards": json.dumps(numbers),
@@ -167,7 +167,7 @@ def _report(step: Step, api: Api, target: PullTarget | BoardTarget) -> Result:
 def _announce(step: Step, api: Api, target: PullTarget | BoardTarget, reports: Reports) -> Result:
     if isinstance(target, BoardTarget):
         return publish(step, api, target, reports)
-    if not reports.plan.submissions:
+    if not reports.plan.submissions and not reports.plan.not_audited:
         lines = [f"{len(reports.plan.others)} changed files belong to no submission"]
         lines += [f"deleted: {path}" for path in reports.plan.removed]
         return announce_nothing(step, api, target, (*lines, *reports.plan.notes))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from utboost_action.errors import InputError
 from utboost_action.github.git import Git
-from utboost_action.github.git_objects import blob_id, online, read_blobs
+from utboost_action.github.git_objects import blob_id, fetch, list_tree, object_id, online, read_blobs
 from utboost_action.github.payload import is_plain_path
 from utboost_action.github.problems import GitHubError, Obstacle
 from utboost_action.github.retry import Patience
@@ -35,7 +35,7 @@ class DataTree:
         """The contents of those of the files that are there, in one batch. Raises GitHubError."""
         wanted = {path: self.ids[path] for path in paths if path in self.ids}
         blobs = self._blobs(sorted(set(wanted.values())))
-        return {path: blobs[object_id] for path, object_id in wanted.items()}
+        return {path: blobs[found] for path, found in wanted.items()}
 
 
 Writer = Callable[[DataTree], Mapping[str, bytes | None]]
@@ -90,31 +90,13 @@ def update_data_branch(
 def _fetch(git: Git, branch: str, patience: Patience) -> tuple[str, DataTree]:
     """(the branch's head or "", its tree)."""
     try:
-        online(
-            git,
-            patience,
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--recurse-submodules=no",
-            "--depth=1",
-            "--filter=blob:none",
-            "--update-shallow",
-            "origin",
-            f"+refs/heads/{branch}:{_LOCAL}",
-        )
+        fetch(git, patience, "--depth=1", "--update-shallow", "origin", f"+refs/heads/{branch}:{_LOCAL}")
     except GitHubError as problem:
         if _ABSENT in str(problem):
             return "", DataTree({})
         raise
-    parent = git.run("rev-parse", "--verify", _LOCAL, offline=True).decode().strip()
-    listed = git.run("ls-tree", "-r", "-z", "--full-tree", _LOCAL, offline=True)
-    ids: dict[str, str] = {}
-    for line in listed.split(b"\0"):
-        facts, tab, name = line.partition(b"\t")
-        if tab:
-            ids[name.decode("utf-8", "surrogateescape")] = facts.split(b" ")[2].decode("ascii")
+    parent = object_id(git, _LOCAL)
+    ids = {path: found for _mode, kind, found, path in list_tree(git, _LOCAL) if kind != "tree"}
     return parent, DataTree(ids, lambda wanted: dict(read_blobs(git, patience, wanted)))
 
 

@@ -70,7 +70,10 @@ class RunCommand:
 
 @dataclass(frozen=True, slots=True)
 class ReportRun:
-    """Report what another workflow run collected; its pull request is found by its head, not by artifacts."""
+    """Report what another workflow run collected; its pull request is found by its head, not by artifacts.
+
+    head_repository: "" when the fork is gone.
+    """
 
     repository: str
     run_id: int
@@ -205,7 +208,7 @@ def _workflow_run(_event_name: str, payload: Payload) -> Activity:
         repository(payload, "repository", "full_name"),
         number(payload, "workflow_run", "id"),
         sha(payload, "workflow_run", "head_sha"),
-        repository(payload, "workflow_run", "head_repository", "full_name"),
+        optional_text(payload, "workflow_run", "head_repository", "full_name"),
         text(payload, "workflow_run", "head_branch"),
     )
 

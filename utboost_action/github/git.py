@@ -7,7 +7,9 @@ an address, and is taken out of every message.
 from __future__ import annotations
 
 import base64
+import os
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -149,7 +151,7 @@ class Git:
             with process:
                 resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (self._max_bytes, self._max_bytes))
                 try:
-                    code = process.wait(self._timeout)
+                    code = _wait(process, self._timeout)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     raise GitHubError(
@@ -171,6 +173,23 @@ class Git:
         lines = [line for line in said.splitlines() if line.strip()]
         telling = [line for line in lines if line.startswith(("fatal:", "error:", " !", "remote:"))] or lines
         return GitHubError(obstacle, f"git {command} failed: {obstacle} ({one_line(' '.join(telling[-3:]))})")
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """The exit code as soon as there is one; `Popen.wait` with a limit only looks every 50 ms.
+
+    Raises TimeoutExpired.
+    """
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # an old kernel, or a sandbox that does not know the call
+        return process.wait(seconds)
+    try:
+        if not select.select([descriptor], [], [], seconds)[0]:
+            raise subprocess.TimeoutExpired("git", seconds)
+    finally:
+        os.close(descriptor)
+    return process.wait()
 
 
 def git_available(environ: Mapping[str, str]) -> bool:
@@ -203,6 +222,7 @@ def _environment(directory: Path, remote: Remote, environ: Mapping[str, str]) ->
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_LFS_SKIP_SMUDGE": "1",
+        "GIT_LITERAL_PATHSPECS": "1",
         "GIT_CONFIG_COUNT": str(len(settings)),
     }
     for place, (key, value) in enumerate(settings):

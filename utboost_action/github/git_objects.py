@@ -1,4 +1,4 @@
-"""Blobs of a partial clone: fetched in one batch, read in one stream."""
+"""Objects of a partial clone: fetched without blobs, listed, and blobs in one batch and one stream."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 
 from utboost_action.github.git import Git
+from utboost_action.github.payload import is_sha
 from utboost_action.github.problems import GitHubError, Obstacle
 from utboost_action.github.retry import Patience
 
@@ -27,6 +28,33 @@ def online(git: Git, patience: Patience, *arguments: str, stdin: bytes = b"") ->
     return git.run(*arguments, stdin=stdin)
 
 
+def fetch(git: Git, patience: Patience, *arguments: str, stdin: bytes = b"") -> None:
+    """Fetch from the remote without blobs, tags or any ref that is not named. Raises GitHubError."""
+    fixed = ("--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none")
+    online(git, patience, "fetch", *fixed, *arguments, stdin=stdin)
+
+
+def object_id(git: Git, revision: str) -> str:
+    """The id that a revision names, as it stands here. Raises GitHubError, also for what is no id."""
+    found = git.run("rev-parse", "--verify", revision, offline=True).decode("ascii", "replace").strip()
+    if not is_sha(found):
+        raise GitHubError(Obstacle.UNEXPECTED, f"{revision!a} is no object here")
+    return found
+
+
+def list_tree(git: Git, revision: str, *paths: str) -> Iterator[tuple[str, str, str, str]]:
+    """(mode, kind, id, path) of everything below a commit, folders too; only below `paths` if any are given.
+
+    Names that are no UTF-8 carry surrogate escapes.
+    """
+    listed = git.run("ls-tree", "-r", "-t", "-z", "--full-tree", revision, "--", *paths, offline=True)
+    for line in listed.split(b"\0"):
+        facts, tab, path = line.partition(b"\t")
+        if tab:
+            mode, kind, found = facts.decode("ascii").split(" ")
+            yield mode, kind, found, path.decode("utf-8", "surrogateescape")
+
+
 def read_blobs(git: Git, patience: Patience, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """The contents of blobs, each id once, in order; one that is withheld is a GitHubError.
 
@@ -34,30 +62,18 @@ def read_blobs(git: Git, patience: Patience, ids: Sequence[str]) -> Iterator[tup
     """
     if not ids:
         return
-    lines = "".join(f"{object_id}\n" for object_id in ids).encode()
-    online(
-        git,
-        patience,
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-write-fetch-head",
-        "--recurse-submodules=no",
-        "--filter=blob:none",
-        "--stdin",
-        "origin",
-        stdin=lines,
-    )
+    lines = "".join(f"{wanted}\n" for wanted in ids).encode()
+    fetch(git, patience, "--stdin", "origin", stdin=lines)
     with tempfile.TemporaryFile() as output:
         git.run_to(output, "cat-file", "--batch", "--buffer", stdin=lines, offline=True)
         output.seek(0)
-        for object_id in ids:
+        for wanted in ids:
             head = output.readline().split()
-            if len(head) != 3 or head[0].decode() != object_id or head[1] != b"blob":
-                raise GitHubError(Obstacle.UNEXPECTED, f"the blob {object_id[:12]} was not delivered")
+            if len(head) != 3 or head[0].decode() != wanted or head[1] != b"blob":
+                raise GitHubError(Obstacle.UNEXPECTED, f"the blob {wanted[:12]} was not delivered")
             data = output.read(int(head[2]))
             output.read(1)
-            yield object_id, data
+            yield wanted, data
 
 
 def blob_id(content: bytes, like: str) -> str:

@@ -7,14 +7,13 @@ figures are in docs/github.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from utboost_action.github.git import Git
-from utboost_action.github.git_objects import online, read_blobs
-from utboost_action.github.payload import is_sha
-from utboost_action.github.problems import GitHubError, Obstacle, SupersededError
+from utboost_action.github.git_objects import fetch, list_tree, object_id, read_blobs
+from utboost_action.github.problems import SupersededError
 from utboost_action.github.retry import Patience
-from utboost_action.github.source import REGULAR_MODES, Change, ChangeKind, TreeEntry
+from utboost_action.github.source import Change, ChangeKind, TreeEntry, by_object
 
 _BASE, _HEAD = "refs/audit/base", "refs/audit/head"
 _ARGUMENTS = 100  # paths for one command
@@ -51,27 +50,16 @@ class GitSource:
         self._sizes = sizes
         self._patience = patience or Patience()
         self._changes: tuple[Change, ...] | None = None
+        self._listed: dict[str, list[TreeEntry]] = {}  # by top-level folder of the head
+        self._trees: dict[str, str] = {}  # ids of the head's folders that were listed
 
     def fetch(self) -> None:
         """Fetch both commits and their trees. Raises SupersededError when the head has moved on."""
         self._git.init(partial=True)
         head = self._head if self._number is None else f"refs/pull/{self._number}/head"
         base = [f"+{self._base}:{_BASE}"] if self._base else []
-        online(
-            self._git,
-            self._patience,
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--recurse-submodules=no",
-            "--depth=1",
-            "--filter=blob:none",
-            "origin",
-            *base,
-            f"+{head}:{_HEAD}",
-        )
-        found = self._git.run("rev-parse", "--verify", _HEAD, offline=True).decode().strip()
+        fetch(self._git, self._patience, "--depth=1", "origin", *base, f"+{head}:{_HEAD}")
+        found = object_id(self._git, _HEAD)
         if found != self._head:
             raise SupersededError(self._number or 0, self._head, found)
 
@@ -80,7 +68,10 @@ class GitSource:
         if self._changes is not None:
             return self._changes
         if self._base is None:
-            listed = (Change(entry.path, ChangeKind.ADDED) for entry in self._ls_tree())
+            entries = self._ls_tree()
+            for entry in entries:
+                self._listed.setdefault(_top(entry.path), []).append(entry)
+            listed = (Change(entry.path, ChangeKind.ADDED) for entry in entries)
             self._changes = tuple(sorted(listed, key=lambda change: change.path))
             return self._changes
         output = self._git.run(
@@ -96,11 +87,8 @@ class GitSource:
 
     def known_files(self) -> Collection[str]:
         """Every file of the head in the top-level folders that the pull request touches."""
-        tops = sorted({change.path.partition("/")[0] for change in self.changes() if "/" in change.path})
-        found: set[str] = set()
-        for start in range(0, len(tops), _ARGUMENTS):
-            found.update(entry.path for entry in self._ls_tree(*tops[start : start + _ARGUMENTS]))
-        return found
+        tops = {_top(change.path) for change in self.changes() if "/" in change.path}
+        return {entry.path for entry in self._below(tops)}
 
     def listings(self, folders: Sequence[str]) -> Mapping[str, Sequence[TreeEntry]]:
         """The entries below each folder, with sizes as far as `sizes` knows them.
@@ -109,43 +97,58 @@ class GitSource:
         for once.
         """
         found: dict[str, list[TreeEntry]] = {folder: [] for folder in folders}
+        entries = self._below({_top(folder) for folder in folders})
         sizes: dict[str, int] = {}
         if self._sizes is not None:
             for folder in folders if len(folders) <= _ASKED_SINGLY else [_above(folders)]:
-                sizes.update(self._sizes(self._tree_id(folder)))
-        for start in range(0, len(folders), _ARGUMENTS):
-            some = folders[start : start + _ARGUMENTS]
-            for entry in self._ls_tree(*(f"{folder}/" for folder in some)):
-                owner = next(folder for folder in some if entry.path.startswith(f"{folder}/"))
+                sizes.update(self._sizes(self.tree_id(folder)))
+        for entry in entries:
+            above = [folder for folder in _folders_of(entry.path) if folder in found]
+            if above:
                 size = sizes.get(entry.object_id)
-                found[owner].append(TreeEntry(entry.path, entry.mode, entry.object_id, size))
+                found[above[-1]].append(TreeEntry(entry.path, entry.mode, entry.object_id, size))
         return found
+
+    def tree_id(self, folder: str) -> str:
+        """git's id of a folder of the head. Raises GitHubError."""
+        return self._trees.get(folder) or object_id(self._git, f"{_HEAD}:{folder}")
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         """Contents by one batched fetch and one `cat-file --batch`; a blob that is withheld is an error."""
-        wanted: dict[str, list[TreeEntry]] = {}
-        for entry in entries:
-            if entry.mode in REGULAR_MODES:
-                wanted.setdefault(entry.object_id, []).append(entry)
-        for object_id, data in read_blobs(self._git, self._patience, list(wanted)):
-            for entry in wanted[object_id]:
+        wanted = by_object(entries)
+        for found, data in read_blobs(self._git, self._patience, list(wanted)):
+            for entry in wanted[found]:
                 yield entry, data
 
+    def _below(self, tops: Collection[str]) -> Iterator[TreeEntry]:
+        """The files of these top-level folders of the head; each folder is listed once."""
+        missing = sorted(set(tops) - set(self._listed))
+        for start in range(0, len(missing), _ARGUMENTS):
+            some = missing[start : start + _ARGUMENTS]
+            self._listed.update({top: [] for top in some})
+            for entry in self._ls_tree(*some):
+                self._listed[_top(entry.path)].append(entry)
+        return chain.from_iterable(self._listed[top] for top in sorted(set(tops)))
+
     def _ls_tree(self, *paths: str) -> list[TreeEntry]:
-        output = self._git.run("ls-tree", "-r", "-z", "--full-tree", _HEAD, "--", *paths, offline=True)
+        """The files below these paths, or of the whole head; the folders' ids are kept on the way."""
         entries: list[TreeEntry] = []
-        for line in output.split(b"\0"):
-            if line:
-                facts, _, path = line.partition(b"\t")
-                mode, _kind, object_id = facts.decode("ascii").split(" ")
-                entries.append(TreeEntry(_text(path), mode, object_id))
+        for mode, kind, found, path in list_tree(self._git, _HEAD, *paths):
+            if kind == "tree":
+                self._trees[path] = found
+            else:
+                entries.append(TreeEntry(path, mode, found))
         return entries
 
-    def _tree_id(self, folder: str) -> str:
-        found = self._git.run("rev-parse", "--verify", f"{_HEAD}:{folder}", offline=True).decode().strip()
-        if not is_sha(found):
-            raise GitHubError(Obstacle.UNEXPECTED, f"no tree at {folder!a} of the head")
-        return found
+
+def _top(path: str) -> str:
+    return path.partition("/")[0]
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    """The folders above a path, the deepest first."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def _text(raw: bytes) -> str:

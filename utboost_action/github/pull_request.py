@@ -53,11 +53,16 @@ def pull_request_of_head(
 ) -> PullRequest:
     """The open pull request whose head is exactly this commit (a `workflow_run` of a fork names none).
 
-    Raises GitHubError (NOT_FOUND) when no open pull request from that branch has this head.
+    head_repository: "" when the fork is gone; then every open pull request is looked at. Raises
+    GitHubError (NOT_FOUND) when no open pull request from that branch has this head.
     """
     owner = head_repository.partition("/")[0]
     with doing(f"find the pull request of {head_sha[:12]}"):
-        pulls = api.repository(repository).get_pulls(state="open", head=f"{owner}:{head_branch}")
+        board = api.repository(repository)
+        if owner:
+            pulls = board.get_pulls(state="open", head=f"{owner}:{head_branch}")
+        else:
+            pulls = board.get_pulls(state="open")
         numbers = [pull.number for pull in pulls if pull.head.sha == head_sha]
     if not numbers:
         raise GitHubError(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from utboost_action.github.client import Api
 from utboost_action.github.problems import GitHubError, Obstacle, doing
 from utboost_action.github.pull_request import PullRequest, require_head
-from utboost_action.github.source import REGULAR_MODES, Change, ChangeKind, TreeEntry
+from utboost_action.github.source import Change, ChangeKind, TreeEntry, by_object
 
 MAX_FILES = 3_000  # GitHub lists no more files of a pull request
 _KINDS = {"added": ChangeKind.ADDED, "removed": ChangeKind.DELETED, "copied": ChangeKind.ADDED}
@@ -81,14 +81,14 @@ class RestSource:
 
     def listings(self, folders: Sequence[str]) -> Mapping[str, Sequence[TreeEntry]]:
         """The entries below each folder, found by walking down from the head's root."""
-        return {folder: self._listing(folder) for folder in folders}
+        name = self._pull.repository
+        return {
+            folder: tree_entries(self._api, name, self.tree_id(folder), f"{folder}/") for folder in folders
+        }
 
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         """Contents, one request each. Raises GitHubError (TOO_LARGE), before the first, for too many."""
-        wanted: dict[str, list[TreeEntry]] = {}
-        for entry in entries:
-            if entry.mode in REGULAR_MODES:
-                wanted.setdefault(entry.object_id, []).append(entry)
+        wanted = by_object(entries)
         if len(wanted) > self._max_blobs:
             raise GitHubError(
                 Obstacle.TOO_LARGE,
@@ -103,14 +103,15 @@ class RestSource:
             for entry in named:
                 yield entry, data
 
-    def _listing(self, folder: str) -> Sequence[TreeEntry]:
+    def tree_id(self, folder: str) -> str:
+        """git's id of a folder of the head. Raises GitHubError (NOT_FOUND)."""
         tree_id = self._pull.head_sha
         for part in folder.split("/"):
             children = self._children(tree_id)
             if part not in children:
                 raise GitHubError(Obstacle.NOT_FOUND, f"no folder {folder!a} at {self._pull.head_sha[:12]}")
             tree_id = children[part]
-        return tree_entries(self._api, self._pull.repository, tree_id, f"{folder}/")
+        return tree_id
 
     def _children(self, tree_id: str) -> Mapping[str, str]:
         if tree_id not in self._trees:

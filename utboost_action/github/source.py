@@ -51,5 +51,17 @@ class Source(Protocol):
     def listings(self, folders: Sequence[str]) -> Mapping[str, Sequence[TreeEntry]]:
         """Every file, link and submodule below each folder of the head, with sizes if they can be had."""
 
+    def tree_id(self, folder: str) -> str:
+        """git's id of a folder of the head."""
+
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         """The contents of regular files, in any order, each entry once."""
+
+
+def by_object(entries: Sequence[TreeEntry]) -> dict[str, list[TreeEntry]]:
+    """The regular files among these by their blob's id, since equal contents are read once."""
+    found: dict[str, list[TreeEntry]] = {}
+    for entry in entries:
+        if entry.mode in REGULAR_MODES:
+            found.setdefault(entry.object_id, []).append(entry)
+    return found

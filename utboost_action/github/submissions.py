@@ -51,12 +51,13 @@ class Located:
 class ExportedSubmission:
     """One submission as a folder.
 
-    folder: its path in the repository. root: the folder that was written. files, bytes: what was
-    written with content. names_only: files that were written empty, since only their names matter
-    (trajectories). findings: kinds as in `leaderboard.kinds`.
+    folder: its path in the repository. tree: git's id of it. root: the folder that was written. files,
+    bytes: what was written with content. names_only: files that were written empty, since only their
+    names matter (trajectories). findings: kinds as in `leaderboard.kinds`.
     """
 
     folder: str
+    tree: str
     root: Path
     files: int
     bytes: int
@@ -121,7 +122,7 @@ def export(
         if total > limits.bytes:
             raise _too_large(total, limits)
         owner[entry.path].write(entry, data, destination)
-    return tuple(plan.result(destination) for plan in plans.values())
+    return tuple(plan.result(destination, source.tree_id(plan.folder)) for plan in plans.values())
 
 
 class _Plan:
@@ -165,9 +166,10 @@ class _Plan:
         self.written += 1
         self.bytes += len(data)
 
-    def result(self, destination: Path) -> ExportedSubmission:
+    def result(self, destination: Path, tree: str) -> ExportedSubmission:
         return ExportedSubmission(
             self.folder,
+            tree,
             destination / self.folder,
             self.written,
             self.bytes,

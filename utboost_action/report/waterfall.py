@@ -12,6 +12,7 @@ from utboost_action.report.escaping import printable
 
 _WIDTH = 40  # characters of the longest bar in the text form
 _ROW, _LABEL, _BAR = 34, 250, 420  # pixels
+_HEADING = 15  # pixels of its letters
 _SURE, _OPEN = "#2f6f4f", "#c9a227"
 
 
@@ -98,11 +99,15 @@ def waterfall_svg(steps: Sequence[Step], total: int, title: str) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    shown = markupsafe.escape(" ".join(printable(title).split())[:120])
+    shown = " ".join(printable(title).split())[:120]
+    width = _LABEL + _BAR + 150
+    fitting = (width - 24) // _HEADING  # letters, were each as wide as it is high
     return environment.get_template("waterfall.svg.j2").render(
-        title=shown,
+        title=markupsafe.escape(shown),
+        heading=markupsafe.escape(shown if len(shown) <= fitting else f"{shown[: fitting - 1]}\u2026"),
+        heading_size=_HEADING,
         bars=bars,
-        width=_LABEL + _BAR + 150,
+        width=width,
         height=64 + len(bars) * _ROW,
         label=_LABEL,
         total=total,

@@ -164,6 +164,37 @@ def test_what_cannot_be_audited_is_said_and_does_not_hinder_the_others(board: Bo
     assert "not audited" in board.our_comments[0]
 
 
+def test_a_submission_that_cannot_be_read_is_never_a_green_nothing(board: Board):
+    board.repository.open_pull(
+        8, {"evaluation/demo/20260102_bad/README.md": b"Nothing.\n"}, head_repository=BOARD
+    )
+    done = board.run("pull_request", board.pull_event(8))
+    assert (done.code, done.outputs["outcome"]) == (1, "incomplete")
+    (status,) = board.repository.statuses[board.repository.pulls[8].head_sha]
+    assert (status["state"], status["description"]) == ("error", "audit incomplete: 1 submission not audited")
+    (comment,) = board.our_comments
+    assert "No submission could be audited." in comment
+    assert "20260102" in comment
+
+
+def test_instances_that_the_board_does_not_have_are_named(board: Board):
+    done = board.run("pull_request", board.pull_event(7), instances=f"{ONE},example__pocketknife-99")
+    assert (done.code, done.outputs["outcome"]) == (2, "wrong input")
+    assert "input instances: example__pocketknife-99" in done.annotations("error")[0]
+
+
+def test_a_submission_without_an_instance_asked_for_is_audited_for_the_others(board: Board):
+    files = submission_files()
+    path = f"{FOLDER}/all_preds.jsonl"
+    kept = [line for line in files[path].splitlines(keepends=True) if TWO.encode() not in line]
+    board.repository.push_head(7, {**files, path: b"".join(kept)})
+    done = board.run("pull_request", board.pull_event(7), instances=f"{ONE},{TWO}")
+    assert (done.code, done.outputs["holds"]) == (0, "1"), done.log
+    assert f"no prediction for {TWO}" in board.our_comments[0].replace("&#95;", "_").replace("&#45;", "-")
+    done = board.run("pull_request", board.pull_event(7), instances=TWO)
+    assert (done.code, done.outputs["outcome"]) == (1, "incomplete")
+
+
 def test_a_fork_never_gets_the_local_sandbox(board: Board):
     board.repository.open_pull(8, submission_files(), head_repository="submitter/experiments")
     done = board.run("pull_request_target", board.pull_event(8, "submitter/experiments"))

@@ -6,6 +6,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
@@ -57,6 +58,7 @@ def test_a_submission_is_read_and_what_else_was_touched_is_said(
     assert found.located.others == ("README.md",)
     (one,) = found.submissions
     assert one.folder == NEW
+    assert one.tree == stage.board.sha(f"{stage.board.pulls[7].head_sha}:{NEW}")
     assert one.root == tmp_path / "work/tree" / NEW
     assert written(one.root) == {
         "all_preds.jsonl": FILES[f"{NEW}/all_preds.jsonl"],
@@ -113,10 +115,18 @@ def many_files(content: Callable[[str], bytes]) -> dict[str, bytes | tuple[str, 
 
 
 def test_2500_added_files_are_read_with_less_than_a_megabyte(
-    stage: Stage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stage: Stage, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage.board.open_pull(7, many_files(lambda path: f"{path}: passed\n".encode() * 10))
     stage.double.reset_counters()
+    commands: list[str] = []
+    run_to = Git.run_to
+
+    def counted(git: Git, output: IO[bytes], *arguments: str, **options: Any) -> None:
+        commands.append(arguments[0])
+        run_to(git, output, *arguments, **options)
+
+    monkeypatch.setattr(Git, "run_to", counted)
     began = time.perf_counter()
     (one,) = read(stage, tmp_path / "work").submissions
     seconds = time.perf_counter() - began
@@ -124,6 +134,29 @@ def test_2500_added_files_are_read_with_less_than_a_megabyte(
         print(f"\n2,504 files, all read: {stage.double.sent:,} bytes received, {seconds:.2f} s")  # noqa: T201
     assert one.files == 2_504
     assert stage.double.sent <= 1_000_000
+    assert commands == ["init", "fetch", "rev-parse", "diff-tree", "ls-tree", "fetch", "cat-file"]
+    assert len(stage.double.exchanges) == 3  # the pull request, its merge base, the sizes of one folder
+    assert len(stage.double.git_requests) == 5  # three for both commits, two for all blobs
+
+
+@pytest.mark.parametrize("top", [":(exclude)x", ":!x", "*", "[a-z]x", "-x"])
+def test_a_folder_whose_name_is_a_pattern_to_git_is_only_a_name(
+    stage: Stage, tmp_path: Path, top: str
+) -> None:
+    files = {f"{top}/{path.rpartition('/')[2]}": data for path, data in FILES.items()}
+    stage.board.open_pull(7, files)
+    found = read(stage, tmp_path / "work")
+    assert found.without_git == ""
+    assert [one.folder for one in found.submissions] == [top]
+
+
+def test_git_is_waited_for_no_longer_than_it_takes_or_may_take(stage: Stage, tmp_path: Path) -> None:
+    git = Git(tmp_path / "git", Remote(f"file://{tmp_path}"), stage.environ, timeout=0.3)
+    git.init(partial=False)
+    began = time.perf_counter()
+    with pytest.raises(GitHubError, match="stopped after 0 s"):
+        git.run("-c", "alias.wait=!sleep 20", "wait")
+    assert time.perf_counter() - began < 10
 
 
 def test_29_megabytes_of_logs_cost_nothing_until_they_are_wanted(

@@ -37,6 +37,9 @@ class FakeSource:
             for folder in folders
         }
 
+    def tree_id(self, folder: str) -> str:
+        return folder.encode().hex()
+
     def blobs(self, entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         for entry in entries:
             self.asked.append(entry.path)
