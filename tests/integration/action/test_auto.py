@@ -162,6 +162,8 @@ def test_what_cannot_be_audited_is_said_and_does_not_hinder_the_others(board: Bo
     assert done.code == 0, done.log
     assert "20260102" in board.our_comments[0]
     assert "not audited" in board.our_comments[0]
+    (status,) = board.repository.statuses[board.repository.pulls[8].head_sha]
+    assert status["description"].endswith("; 1 not audited")
 
 
 def test_a_submission_that_cannot_be_read_is_never_a_green_nothing(board: Board):
