@@ -182,12 +182,15 @@ def test_their_likeness_to_the_published_tests(generated, instance_ids, shared, 
     """Printed, not judged: for each generated test the most alike function of the published patch."""
     _report, folder = generated
     published = json.loads((shared / "real/benchmark/augtests.json").read_text())
+    rows = read_benchmark(str(shared / "real/benchmark/lite.parquet")).instances
     bank = read_bank(folder / "bank")
     assert set(bank) & set(instance_ids)
     with capsys.disabled():
         tell("\ninstance test likeness (0 to 1) to the nearest published test")
         for instance_id in instance_ids:
+            official = _functions(rows[instance_id].test_patch)
             theirs = _functions(published.get(instance_id, {}).get("aug_test", ""))
+            theirs = {name: body for name, body in theirs.items() if official.get(name) != body}
             for test in bank.get(instance_id, ()):
                 for name, body in _functions(test.patch).items():
                     near = max((_alike(body, other) for other in theirs.values()), default=None)
@@ -196,7 +199,8 @@ def test_their_likeness_to_the_published_tests(generated, instance_ids, shared, 
 
 def _functions(patch: str) -> dict[str, str]:
     """The test functions that the added lines of a patch make, by name, as far as they parse."""
-    added = "\n".join(line[1:] if line[:1] in "+ " else "" for line in patch.splitlines() if line[:1] != "-")
+    lines = [line for line in patch.splitlines() if not line.startswith(("-", "+++"))]
+    added = "\n".join(line[1:] if line.startswith("+") else "" for line in lines)
     found = {}
     for match in re.finditer(r"^( *)def (test\w*)\(.*(?:\n(?:\1 +.*)?)*", added, re.MULTILINE):
         lines = [line[len(match[1]) :] for line in match[0].split("\n")]
