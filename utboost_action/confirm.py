@@ -139,7 +139,11 @@ class _Texts:
         for entry in entries:
             patch = _whole_test_patch(instance, entry)
             requests.append(TreeRequest(patch, tuple(p for p in touched_paths(patch) if p.endswith(".py"))))
-        with tempfile.TemporaryDirectory() as folder, replay.sandbox.box(replay.image(instance)) as box:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            replay.sandbox.box(replay.image(instance)) as box,
+            replay.floor.together(),
+        ):
             base, gold, *tests = read_files(box, requests, Path(folder) / "read.log")
         return cls(base, gold, {entry.id: files for entry, files in zip(entries, tests, strict=True)})
 

@@ -36,6 +36,7 @@ from utboost_action.model import (
     Verdict,
     VerdictKind,
 )
+from utboost_action.oracle.narrowness import names_of_gold
 from utboost_action.oracle.relation import outcomes_of
 from utboost_action.oracle.setup_faults import setup_doubt
 from utboost_action.oracle.stability import environments
@@ -170,6 +171,7 @@ class Replay:
             runner_files=files,
             tests=tests,
             candidate_key=patch_key(task.prediction.patch),
+            gold_names=names_of_gold(instance.patch, instance.problem_statement or ""),
             tricks=task.tricks if patch_key(task.prediction.patch) != patch_key(instance.patch) else (),
         )
         verdict = judge(sides)

@@ -409,7 +409,7 @@ def leftovers(folder: Path) -> list[str]:
 
 
 def _alive(path: Path) -> bool:
-    return Path(f"/proc/{path.name.split('-')[2]}").exists()
+    return Path(f"/proc/{path.name.split('-')[3]}").exists()
 
 
 def test_killed_ten_times_it_ends_with_the_same_report(cli, tmp_path):

@@ -32,7 +32,7 @@ _LIFETIME = 24 * 3600  # seconds; then PID 1 ends and the engine removes the con
 _DISK_POLL = 5.0  # seconds between looks at what a container has written
 _LARGEST_TAKEN = 64 << 20  # bytes that are taken out of a container at once
 _REMOVAL = 60.0  # seconds that a removal under way may take (large layers)
-_GONE = (docker.errors.NotFound, docker.errors.APIError)
+_ENGINE = (docker.errors.APIError, requests.exceptions.RequestException)  # what an engine's answer may be
 
 
 def connect() -> docker.DockerClient:
@@ -63,13 +63,15 @@ class DockerSandbox:
     _stopping: bool = False
 
     def image_id(self, image: str) -> str:
-        """The image's content id (sha256:...); pulled when absent. Raises ImageMissingError."""
+        """The image's content id (sha256:...); pulled when absent. Raises ImageMissingError, SandboxError."""
         try:
             return str(self.client.images.get(image).id)
         except docker.errors.ImageNotFound:
             pass
         except docker.errors.APIError as problem:
             raise ImageMissingError(f"image {image}: {_reason(problem)}") from None
+        except requests.exceptions.RequestException as problem:
+            raise SandboxError(f"image {image}: the engine does not answer: {_reason(problem)}") from None
         if not self.pull:
             raise ImageMissingError(f"image {image} is not here")
         try:
@@ -87,7 +89,7 @@ class DockerSandbox:
         if self.remove_images:
             try:
                 self.client.images.remove(image)
-            except docker.errors.APIError:
+            except _ENGINE:
                 return
 
     def stop_all(self) -> None:
@@ -105,7 +107,11 @@ class DockerSandbox:
         host or container that shares this engine, the container is somebody's and stays.
         """
         removed = 0
-        for container in self.client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
+        try:
+            own = self.client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
+        except _ENGINE as problem:
+            raise EngineUnavailableError(f"the engine lists no containers: {_reason(problem)}") from None
+        for container in own:
             if is_orphan(container.labels.get(LABEL, "")):
                 _remove(container)
                 removed += 1
@@ -166,6 +172,9 @@ class DockerBox:
         except (docker.errors.DockerException, requests.exceptions.RequestException) as problem:
             self.__exit__(None, None, None)
             raise SandboxError(f"container of {self._image} does not start: {_reason(problem)}") from None
+        if self._verdict is not None:  # it was to be stopped before there was anything to stop
+            self.__exit__(None, None, None)
+            raise SandboxError("the audit is being stopped")
         return self
 
     def __exit__(
@@ -243,9 +252,11 @@ class DockerBox:
     def _stop(self, why: RunState) -> None:
         if self._verdict is None:
             self._verdict = why
+        if self._container is None:
+            return  # `__enter__` looks at the verdict once it has started it
         try:
-            self._started().kill()
-        except _GONE:
+            self._container.kill()
+        except _ENGINE:
             return
 
     def _started(self) -> docker.models.containers.Container:
@@ -310,17 +321,22 @@ class _Watch:
 
 
 def _remove(container: docker.models.containers.Container) -> None:
-    """Kill and remove; back when the container is gone, also where the engine was removing it already."""
-    try:
-        container.remove(force=True)
-    except _GONE:
-        deadline = time.monotonic() + _REMOVAL
-        while time.monotonic() < deadline:
-            try:
-                container.reload()
-            except _GONE:
+    """Kill and remove; back when the container is gone, also where the engine was removing it already.
+
+    What an engine that does not answer leaves is labelled, and a later audit removes it.
+    """
+    deadline = time.monotonic() + _REMOVAL
+    while True:
+        try:
+            container.remove(force=True)
+        except docker.errors.NotFound:
+            return
+        except _ENGINE:
+            if time.monotonic() > deadline:
                 return
             time.sleep(0.1)
+        else:
+            return
 
 
 def _reason(problem: Exception) -> str:

@@ -35,8 +35,9 @@ class Floor:
         with self._changed:
             self._changed.wait_for(lambda: not self._taken)
             self._taken = True
-            self._changed.wait_for(lambda: not self._running)
         try:
+            with self._changed:
+                self._changed.wait_for(lambda: not self._running)
             yield
         finally:
             with self._changed:

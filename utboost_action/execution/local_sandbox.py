@@ -23,6 +23,7 @@ from typing import IO, Self
 
 from utboost_action.errors import ImageMissingError, SandboxError
 from utboost_action.execution.output import stream_to_file
+from utboost_action.execution.ownership import is_orphans, name_part
 from utboost_action.execution.protocol import Execution, Limits
 from utboost_action.model import RunState
 
@@ -74,8 +75,7 @@ class LocalSandbox:
         """Remove the copies that audits left that are no longer alive; how many there were."""
         removed = 0
         for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-            pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
-            if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            if is_orphans(folder.name.removeprefix(_PREFIX)):
                 shutil.rmtree(folder, ignore_errors=True)
                 removed += 1
         return removed
@@ -112,13 +112,21 @@ class LocalBox:
 
     def __enter__(self) -> Self:
         self._sandbox._register(self)
-        self._root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        self.directory = str(self._root / "utboost")
-        for name in ("utboost", "home", "tmp"):
-            (self._root / name).mkdir()
-        shutil.copytree(self._source, self._root / "testbed", ignore=shutil.ignore_patterns("__pycache__"))
-        if not (self._root / "testbed" / ".git").exists():
-            self._make_repository()
+        try:
+            self._root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{name_part()}-"))
+            self.directory = str(self._root / "utboost")
+            for name in ("utboost", "home", "tmp"):
+                (self._root / name).mkdir()
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(self._source, self._root / "testbed", symlinks=True, ignore=ignored)
+            if not (self._root / "testbed" / ".git").exists():
+                self._make_repository()
+        except (OSError, shutil.Error) as problem:
+            self.__exit__(None, None, None)
+            raise SandboxError(f"tree {self._source} cannot be copied: {_first_line(problem)}") from None
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
@@ -126,7 +134,8 @@ class LocalBox:
     ) -> None:
         self._sandbox._forget(self)
         self._kill_group()
-        shutil.rmtree(self._root, ignore_errors=True)
+        if self.directory:  # else there is no copy yet
+            shutil.rmtree(self._root, ignore_errors=True)
 
     def put(self, files: Mapping[str, bytes]) -> None:
         """Write files below the directory."""
@@ -159,6 +168,8 @@ class LocalBox:
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
+        if self._verdict is not None:  # stopped while it was being started
+            self._kill_group()
         timer = threading.Timer(limits.timeout, self._stop, (RunState.TIMEOUT,))
         timer.start()
         # what the script leaves running in the background would hold the pipe open
@@ -224,3 +235,11 @@ class LocalBox:
 def _chunks(pipe: IO[bytes]) -> Iterator[bytes]:
     while chunk := pipe.read1(1 << 16):  # type: ignore[attr-defined]
         yield chunk
+
+
+def _first_line(problem: OSError) -> str:
+    """One line of an error, also where copying gathered a list of them."""
+    told = problem.args[0] if isinstance(problem, shutil.Error) and problem.args else str(problem)
+    if isinstance(told, list) and told:
+        told = told[0][-1]
+    return str(told).splitlines()[0] if str(told) else type(problem).__name__

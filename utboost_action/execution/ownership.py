@@ -6,6 +6,8 @@ import os
 import socket
 from pathlib import Path
 
+from utboost_action.storage import content_key
+
 
 def owner() -> str:
     """Boot, process namespace, process and its start: whose a container is, also where numbers repeat."""
@@ -19,6 +21,18 @@ def processes() -> str:
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}".replace(":", "")
     except OSError:
         return socket.gethostname()
+
+
+def name_part() -> str:
+    """The owner as a part of a file's name: no dot, no colon."""
+    namespace, pid, start = owner().rsplit(":", 2)
+    return f"{content_key(namespace)[:12]}-{pid}-{start}"
+
+
+def is_orphans(part: str) -> bool:
+    """`is_orphan` for a `name_part`."""
+    seen_by, pid, start = (*part.split("-"), "", "")[:3]
+    return seen_by == content_key(processes())[:12] and pid.isdigit() and process_start(int(pid)) != start
 
 
 def is_orphan(label: str) -> bool:

@@ -1,7 +1,7 @@
 """Finished units on disk: one folder a unit, complete or absent, whatever kills the process.
 
 A unit is all runs of one side of one instance. Its key is a digest over everything that decides what
-they show (image, patch, script, tests, repeats, limits, version of the tool), so equal patches share one.
+they show (image, patch, script, tests, repeats, time limit, version of the tool), so equal patches share one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from utboost_action.execution.ownership import is_orphans, name_part
 from utboost_action.model import Run, RunState, SideRun, SideState, TestStatus
 from utboost_action.storage import canonical_json, write_atomically
 
@@ -39,13 +40,18 @@ class RunStore:
         known = self._parent.find(key) if self._parent else None
         if known is not None and self._parent is not None:
             work = self.begin(key)
-            shutil.copytree(self._parent.folder / key, work, dirs_exist_ok=True, copy_function=_link_or_copy)
+            try:
+                source = self._parent.folder / key
+                shutil.copytree(source, work, dirs_exist_ok=True, copy_function=_link_or_copy)
+            except BaseException:
+                self.drop(work)
+                raise
             self._publish(work, key)
         return known
 
     def begin(self, key: str) -> Path:
         """An empty work folder for a unit, on the same file system."""
-        folder = self.folder / f".{key}.{os.getpid()}.{secrets.token_hex(4)}"
+        folder = self.folder / f".{key}.{name_part()}.{secrets.token_hex(4)}"
         folder.mkdir(parents=True)
         return folder
 
@@ -75,10 +81,9 @@ class RunStore:
             self.drop(unit)
 
     def remove_leftovers(self) -> None:
-        """Remove the work folders of processes that are no more."""
+        """Remove the work folders of processes that are no more; another namespace's are let be."""
         for work in self.folder.glob(".*.*.*"):
-            pid = work.name.split(".")[2]
-            if not pid.isdigit() or not Path(f"/proc/{pid}").exists():
+            if is_orphans(work.name.split(".")[2]):
                 self.drop(work)
 
 

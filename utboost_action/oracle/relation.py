@@ -151,12 +151,17 @@ def _difference(
 
 def _fault(test: str, candidate: Outcomes, base: Outcomes) -> str:
     """What in the set-up the failure looks like; what base says in the same words is the program's own."""
-    statuses = {name: TestStatus(word) for name, word in candidate.stable.items() if word != MISSING}
-    message = failure_message(statuses, candidate.messages, test)
+    message = _message(test, candidate)
     fault = fault_in(message)
     if fault is None or _bare(message) in {_bare(text) for text in base.messages.values()}:
         return ""
     return str(fault)
+
+
+def _message(test: str, shown: Outcomes) -> str:
+    """What a side says of a test; of one that it does not show, what failed before any test."""
+    statuses = {name: TestStatus(word) for name, word in shown.stable.items() if word != MISSING}
+    return failure_message(statuses, shown.messages, test)
 
 
 def _kind(test: str, base: Outcomes, candidate: Outcomes, alone: Sequence[str]) -> DifferenceKind:
@@ -166,8 +171,8 @@ def _kind(test: str, base: Outcomes, candidate: Outcomes, alone: Sequence[str]) 
     if _class(base.of(test)) == "passes":
         return DifferenceKind.REGRESSION
     same_status = _class(base.of(test)) == _class(candidate.of(test))
-    told = {_bare(text) for text in (base.messages.get(test, ""), *alone)}
-    same_message = _bare(candidate.messages.get(test, "")) in told
+    told = {_bare(text) for text in (_message(test, base), *alone)} - {""}  # silence is no likeness
+    same_message = _bare(_message(test, candidate)) in told
     return DifferenceKind.INCOMPLETE_FIX if same_status and same_message else DifferenceKind.DIVERGENCE
 
 

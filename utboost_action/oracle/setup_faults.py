@@ -21,6 +21,7 @@ class SetupFault(StrEnum):
     MEMORY = "out of memory"
     DISK = "disk full"
     TIME = "time ran out"
+    PROCESSES = "no more processes"
 
 
 _SIGNS: tuple[tuple[SetupFault, re.Pattern[str]], ...] = (
@@ -33,12 +34,16 @@ _SIGNS: tuple[tuple[SetupFault, re.Pattern[str]], ...] = (
         ),
     ),
     # `No module named 'a.b'` is not meant: `a` was found, so the part is what the patch left out
-    (SetupFault.PACKAGE, re.compile(r"No module named '?\w+'?(?!\.)\s*(?:$|[;(])|DistributionNotFound")),
+    (
+        SetupFault.PACKAGE,
+        re.compile(r"No module named '?\w+'?(?!\.)\s*(?:$|[;(])|DistributionNotFound|PackageNotFoundError"),
+    ),
     (
         SetupFault.MEMORY,
-        re.compile(r"\bMemoryError\b|Cannot allocate memory|std::bad_alloc|can't start new thread"),
+        re.compile(r"\bMemoryError\b|Cannot allocate memory|std::bad_alloc|died with <Signals.SIGKILL"),
     ),
-    (SetupFault.DISK, re.compile(r"No space left on device|Disk quota exceeded")),
+    (SetupFault.DISK, re.compile(r"No space left on device|Disk quota exceeded|\[Errno 27\] File too large")),
+    (SetupFault.PROCESSES, re.compile(r"Resource temporarily unavailable|can't start new thread")),
     (SetupFault.TIME, re.compile(r"Timeout >\s?[\d.]+s|Timeout \(>[\d.]+s\)")),
 )
 _STOPPED = (RunState.TIMEOUT, RunState.KILLED)

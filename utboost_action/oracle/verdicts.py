@@ -11,15 +11,18 @@ from utboost_action.model import (
     BankStatus,
     Cause,
     Difference,
+    DifferenceKind,
     Run,
     RunState,
     SideRun,
     SideState,
     Standing,
+    TestMode,
     Verdict,
     VerdictKind,
 )
 from utboost_action.oracle.confirmation import DEFAULT_THRESHOLDS, Thresholds, grounds_of
+from utboost_action.oracle.narrowness import asks_for
 from utboost_action.oracle.relation import Outcomes, compare, outcomes_of
 from utboost_action.oracle.setup_faults import died_alone
 
@@ -30,7 +33,8 @@ class Sides:
 
     base is None where no augmented test asks for it; reverted where the candidate touches no runner file.
     candidate_key: a digest of the candidate's patch, so that it is no juror of its own case. tricks: what
-    in the patch's text can make tests look passed; with any of them nothing HOLDS.
+    in the patch's text can make tests look passed; with any of them nothing HOLDS. gold_names: names that
+    only gold brings (`narrowness.names_of_gold`). doubt: why the second look shows too little to accuse.
     """
 
     instance_id: str
@@ -43,6 +47,8 @@ class Sides:
     tests: tuple[AugmentedTest, ...]
     candidate_key: str = ""
     tricks: tuple[str, ...] = ()
+    gold_names: frozenset[str] = frozenset()
+    doubt: str = ""
     thresholds: Thresholds = DEFAULT_THRESHOLDS
 
 
@@ -81,8 +87,8 @@ def judge(sides: Sides) -> Verdict:
         return original
     blank = replace(blank, plausible=True, flaky=original.flaky)
     if sides.reverted is not None:
-        return _with_reverted_files(sides, gold, blank)
-    verdict = _augmented(sides, sides.candidate, blank)
+        return _doubted(sides, _with_reverted_files(sides, gold, blank))
+    verdict = _doubted(sides, _augmented(sides, sides.candidate, blank))
     if sides.tricks and verdict.kind in (VerdictKind.HOLDS, VerdictKind.INCONCLUSIVE):
         named = f"the patch can make tests look passed: {', '.join(sides.tricks)}"
         return replace(verdict, kind=VerdictKind.SUSPECT, reasons=(named, *verdict.reasons), cause=None)
@@ -93,19 +99,33 @@ def with_second_look(sides: Sides, gold: SideRun, judged: SideRun) -> Sides:
     """The same sides with more runs of gold and of the program that is judged, from fresh boxes.
 
     A test that fails by chance alone may pass every time on gold and fail every time on the candidate in a
-    few repeats; twice as many tell it from a fault.
+    few repeats; twice as many tell it from a fault. Runs that ended without a result are left out, and
+    then nobody is accused: the doubt says so.
     """
-    more = replace(sides, gold=_with_runs(sides.gold, gold))
+    doubt = _incomplete(gold, "gold") or _incomplete(judged, "the patch")
+    more = replace(sides, gold=_with_runs(sides.gold, gold), doubt=doubt)
     if sides.reverted is not None:
         return replace(more, reverted=_with_runs(sides.reverted, judged))
     return replace(more, candidate=_with_runs(sides.candidate, judged))
 
 
 def _with_runs(side: SideRun, again: SideRun) -> SideRun:
-    """What could not be run again is as it was: a second look that shows nothing takes nothing back."""
-    if again.state is not SideState.OK or any(run.state is not RunState.OK for run in again.runs):
-        return side
-    return replace(side, runs=(*side.runs, *again.runs), retried=side.retried or again.retried)
+    usable = tuple(run for run in again.runs if run.state is RunState.OK)
+    return replace(side, runs=(*side.runs, *usable), retried=side.retried or again.retried)
+
+
+def _incomplete(again: SideRun, whose: str) -> str:
+    """What of a second look is missing, "" when it is whole."""
+    if again.state is not SideState.OK:
+        return f"the second look at {whose} could not be had: {again.state}"
+    ended = next((run for run in again.runs if run.state is not RunState.OK), None)
+    return f"the second look at {whose} is not whole: {ended.suite}: {ended.state}" if ended else ""
+
+
+def _doubted(sides: Sides, verdict: Verdict) -> Verdict:
+    if not sides.doubt or verdict.kind is not VerdictKind.WRONG:
+        return verdict
+    return replace(verdict, kind=VerdictKind.SUSPECT, reasons=(sides.doubt, *verdict.reasons))
 
 
 def _original(sides: Sides, candidate: SideRun, gold: Outcomes, blank: Verdict) -> Verdict:
@@ -115,10 +135,10 @@ def _original(sides: Sides, candidate: SideRun, gold: Outcomes, blank: Verdict) 
         return _inconclusive(blank, Cause.RUN_UNKNOWN, f"original tests: {shown.obstacle}")
     result = compare(ORIGINAL, gold, shown, outcomes_of(sides.base, ORIGINAL))
     faulty = all(difference.fault for difference in result.differences)
-    if result.differences and faulty and not candidate.retried:
+    believed = bool(sides.claimed) or bool(blank.official)
+    if result.differences and faulty and (believed or not candidate.retried):
         return _like_the_setup(replace(blank, differences=result.differences), candidate)
     if result.differences:
-        believed = bool(sides.claimed) or bool(blank.official)
         what = "claimed resolved" if sides.claimed else "resolved by the official reading"
         reason = f"{_count(len(result.differences), 'original test')} that gold passes did not pass"
         return replace(
@@ -146,7 +166,7 @@ def _with_reverted_files(sides: Sides, gold: Outcomes, blank: Verdict) -> Verdic
             plausible=True,
             reasons=(f"the original tests pass only with the patch's own {files}",),
         )
-    if original.kind is VerdictKind.INCONCLUSIVE:
+    if original.kind in (VerdictKind.INCONCLUSIVE, VerdictKind.SUSPECT):
         return replace(original, reasons=(f"with {files} put back: {original.reasons[0]}",))
     augmented = _augmented(sides, sides.reverted, blank)
     if augmented.kind in (VerdictKind.WRONG, VerdictKind.SUSPECT):
@@ -163,10 +183,11 @@ def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
     found: list[Difference] = []
     flaky: dict[str, None] = dict.fromkeys(blank.flaky)
     unusable, unknown, wavering = [], [], []
+    official = frozenset(outcomes_of(sides.gold, ORIGINAL).passing())
     for test in tests:
         gold, shown = outcomes_of(sides.gold, test.id), outcomes_of(candidate, test.id)
         base = outcomes_of(sides.base, test.id)
-        if problem := _unusable(test, gold, base):
+        if problem := _unusable(test, gold, base, official):
             unusable.append(f"{test.id}: on gold: {problem}")
             continue
         if shown.obstacle:
@@ -195,18 +216,26 @@ def _augmented(sides: Sides, candidate: SideRun, blank: Verdict) -> Verdict:
     return replace(verdict, kind=VerdictKind.HOLDS, reasons=(agreed, *unusable))
 
 
-def _unusable(test: AugmentedTest, gold: Outcomes, base: Outcomes) -> str:
-    """Why a suite can show nothing: what it is about does not pass on gold, or is flaky."""
+def _unusable(test: AugmentedTest, gold: Outcomes, base: Outcomes, official: frozenset[str]) -> str:
+    """Why a suite can show nothing: what it is about does not pass on gold, is flaky, or was never run.
+
+    official: what passes of the original suite, to which an entry that extends it must add something. The
+    names of a published entry may be aliases, and what it replaces may keep its names.
+    """
     if gold.obstacle:
         return gold.obstacle
     steady = [name for name in gold.passing() if name not in base.wavering]
     known = [name for name in test.targets if name in gold.stable or name in gold.wavering]
     if known and not set(known) & set(steady):
         return "none of the tests that it is about passes in every repeat"
+    if test.mode is TestMode.EXTENDS and not known and not set(steady) - official:
+        return "none of the tests that it is about was run"
     return "" if steady else "no test passes in every repeat"
 
 
 def _weighed(test: AugmentedTest, difference: Difference, sides: Sides) -> Difference:
+    if difference.kind is DifferenceKind.INCOMPLETE_FIX and asks_for(difference.message, sides.gold_names):
+        difference = replace(difference, kind=DifferenceKind.DIVERGENCE)
     grounds = grounds_of(test, difference, sides.candidate_key, sides.thresholds)
     return replace(difference, standing=grounds.standing, grounds=grounds.words)
 

@@ -1,15 +1,17 @@
 """Sides run for real, in the local sandbox: applying, laying down tests, resetting, hostile patches."""
 
 import gzip
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from builders import diff
 
-from utboost_action.errors import ImageMissingError
+from utboost_action.errors import ImageMissingError, SandboxError
 from utboost_action.eval_script import Order, parse_eval_script
 from utboost_action.execution.local_sandbox import LocalSandbox
+from utboost_action.execution.ownership import name_part
 from utboost_action.execution.protocol import MIB, Limits
 from utboost_action.execution.side import Reading, SidePlan, Suite, run_side
 from utboost_action.model import Run, RunState, SideState, TestStatus
@@ -306,9 +308,31 @@ def test_an_image_that_is_no_prepared_tree_is_missing(lab, image):
 
 def test_copies_of_dead_processes_are_removed(lab, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    dead = tmp_path / "utboost-local-999999999-x"
+    here = name_part().partition("-")[0]
+    dead, elsewhere = (tmp_path / f"utboost-local-{space}-999999999-1-x" for space in (here, "0" * 12))
     dead.mkdir()
+    elsewhere.mkdir()
     with lab.sandbox.box("local:box"):
         assert lab.sandbox.remove_leftovers() == 1
-        assert len(list(tmp_path.glob("utboost-local-*"))) == 1
+        assert len(list(tmp_path.glob("utboost-local-*"))) == 2
     assert not dead.exists()
+    assert elsewhere.exists()  # of another process namespace: nobody here knows whether it lives
+
+
+def test_a_tree_that_cannot_be_copied_is_one_line_and_leaves_nothing(lab, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("shutil.copytree", _fails_to_copy)
+    with pytest.raises(SandboxError, match=r"cannot be copied: no room$"):
+        lab.sandbox.box("local:box").__enter__()
+    assert list(tmp_path.glob("utboost-local-*")) == []
+    assert not lab.sandbox._live
+
+
+def _fails_to_copy(*_arguments, **_options):
+    raise shutil.Error([("a", "b", "no room"), ("c", "d", "no room")])
+
+
+def test_a_link_of_the_tree_stays_a_link(lab):
+    (lab.folder / "trees/box/dangling").symlink_to("nowhere")
+    side = lab.side("", check("[ -L dangling ] && echo PASS link"))
+    assert outcomes(side.runs) == [("original", 0, {"link": "PASSED"})]

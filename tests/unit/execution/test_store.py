@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from builders import runs, side
 
+from utboost_action.execution.ownership import name_part
 from utboost_action.execution.store import RunStore
 from utboost_action.model import SideRun
 
@@ -66,11 +67,27 @@ def test_the_slower_of_two_processes_changes_nothing(tmp_path: Path, unit):
 def test_leftovers_of_dead_processes_go_and_living_ones_stay(tmp_path: Path):
     store = RunStore(tmp_path)
     living = store.begin("key")
-    dead = tmp_path / ".key.999999999.abcd"
+    here = name_part().partition("-")[0]
+    dead, elsewhere = (tmp_path / f".key.{space}-999999999-1.abcd" for space in (here, "0" * 12))
     dead.mkdir()
+    elsewhere.mkdir()
     store.remove_leftovers()
     assert living.exists()
     assert not dead.exists()
+    assert elsewhere.exists()  # of another process namespace: nobody here knows whether it lives
+
+
+def test_a_copy_that_fails_leaves_no_work_folder(tmp_path: Path, unit, monkeypatch):
+    finished(parent := RunStore(tmp_path / "parent"), unit)
+    store = RunStore(tmp_path / "own", parent)
+
+    def full(*_arguments, **_options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copytree", full)
+    with pytest.raises(OSError, match="No space left"):
+        store.find("key")
+    assert list((tmp_path / "own").iterdir()) == []
 
 
 def test_clear_forgets_own_units_only(tmp_path: Path, unit):

@@ -15,12 +15,14 @@ from utboost_action.model import (
     SideRun,
     SideState,
     Signals,
+    TestMode,
     TestStatus,
     VerdictKind,
 )
 from utboost_action.oracle.relation import Outcomes, compare, outcomes_of
 from utboost_action.oracle.setup_faults import SetupFault, fault_in, setup_doubt
 from utboost_action.oracle.stability import REVERSED, environment_of, environments
+from utboost_action.oracle.verdicts import Sides, judge, with_second_look
 
 GOLD = side([{"a": P}] * 3, [{"a": P, "new": P}] * 3)
 BASE = side([{"a": F}] * 2, [{"a": F, "new": F}] * 2)
@@ -41,7 +43,9 @@ def test_a_stable_failure_of_a_confirmed_test_is_wrong():
     assert verdict(GOLD, candidate, BASE, CONFIRMED).kind is VerdictKind.WRONG
     assert verdict(GOLD, candidate, BASE).kind is VerdictKind.SUSPECT
     earned = entry(signals=Signals(variants(2)))
-    assert verdict(GOLD, candidate, BASE, earned).kind is VerdictKind.WRONG
+    assert verdict(GOLD, candidate, BASE, earned).kind is VerdictKind.SUSPECT  # silence is no likeness
+    told = [side([{"a": w}] * n, [{"a": w, "new": F}] * n, {"new": "no"}) for w, n in ((P, 3), (F, 2))]
+    assert verdict(GOLD, *told, earned).kind is VerdictKind.WRONG
 
 
 def test_what_wavers_on_gold_or_base_is_listed_and_never_counts():
@@ -114,6 +118,62 @@ def test_messages_that_speak_of_the_set_up(message: str, fault: SetupFault | Non
 
 def refused(retried: str = "", message: str = "ConnectionRefusedError: no") -> SideRun:
     return side([{"a": P}] * 3, [{"a": P, "new": E}] * 3, {"new": message}, retried)
+
+
+def test_a_test_that_both_sides_lack_for_other_reasons_is_a_divergence():
+    def missing(word: TestStatus, repeats: int, why: str) -> SideRun:
+        return side([{"a": word}] * repeats, [{"a": word}] * repeats, {"t.py": why})
+
+    def kind(mine: str, theirs: str) -> DifferenceKind:
+        candidate, base = missing(P, 3, mine), missing(F, 2, theirs)
+        return verdict(GOLD, candidate, base, CONFIRMED).differences[0].kind
+
+    assert kind("RuntimeError: mine", "ImportError: cannot import it") is DifferenceKind.DIVERGENCE
+    assert kind("ImportError: cannot import it", "ImportError: cannot import it") is (
+        DifferenceKind.INCOMPLETE_FIX
+    )
+
+
+def test_a_suite_that_adds_no_test_that_ran_shows_nothing():
+    gold, candidate = side([{"a": P}] * 3, [{"a": P}] * 3), side([{"a": P}] * 3, [{"a": P}] * 3)
+    base = side([{"a": F}] * 2, [{"a": F}] * 2)
+    found = verdict(gold, candidate, base, CONFIRMED)
+    assert (found.kind, found.cause) == (VerdictKind.INCONCLUSIVE, Cause.NO_USABLE_TEST)
+    assert "none of the tests that it is about was run" in found.reasons[0]
+    replaced = entry(BankStatus.CONFIRMED, mode=TestMode.REPLACES)  # may keep names, and be known by aliases
+    assert verdict(gold, candidate, base, replaced).kind is VerdictKind.HOLDS
+
+
+def second_look(gold: SideRun, judged: SideRun) -> VerdictKind:
+    """The verdict of a patch that would be WRONG, after a second look that showed this."""
+    candidate = side([{"a": P}] * 3, [{"a": P, "new": F}] * 3)
+    sides = Sides("x__y-1", True, GOLD, BASE, candidate, None, (), (CONFIRMED,))
+    assert judge(sides).kind is VerdictKind.WRONG
+    return judge(with_second_look(sides, gold, judged)).kind
+
+
+def test_a_second_look_that_is_not_whole_accuses_nobody_and_keeps_what_it_saw():
+    wrong = side([{"a": P}] * 3, [{"a": P, "new": F}] * 3)
+    killed = replace(wrong, runs=(*wrong.runs[:5], run(SUITE, {}, 2, state=RunState.KILLED)))
+    passing = side([{"a": P}] * 3, [{"a": P, "new": P}] * 2)
+    mends = replace(passing, runs=(*passing.runs, run(SUITE, {}, 2, state=RunState.KILLED)))
+    gold_fails = replace(mends, runs=(*wrong.runs[:5], mends.runs[-1]))
+    assert second_look(GOLD, wrong) is VerdictKind.WRONG
+    assert second_look(GOLD, killed) is VerdictKind.SUSPECT
+    assert second_look(GOLD, mends) is VerdictKind.INCONCLUSIVE  # it wavers now
+    assert second_look(gold_fails, wrong) is VerdictKind.INCONCLUSIVE  # gold does
+    assert second_look(GOLD, SideRun("k", SideState.SETUP_FAILED)) is VerdictKind.SUSPECT
+
+
+@pytest.mark.parametrize(
+    ("claimed", "kind"), [(True, VerdictKind.SUSPECT), (False, VerdictKind.NOT_PLAUSIBLE)]
+)
+def test_original_tests_that_fail_as_if_by_the_set_up_condemn_nobody(claimed: bool, kind: VerdictKind):
+    refused = side([{"a": E}] * 3, messages={"a": "ConnectionRefusedError: no"}, retried="once")
+    assert verdict(GOLD, refused, BASE, CONFIRMED, claimed=claimed).kind is kind
+    fine = side([{"a": P}] * 3, [{"a": P, "new": P}] * 3)
+    with_files = Sides("x__y-1", True, GOLD, BASE, fine, refused, ("conftest.py",), (CONFIRMED,))
+    assert judge(with_files).kind is VerdictKind.SUSPECT
 
 
 def test_a_set_up_failure_is_retried_and_never_makes_a_patch_wrong():

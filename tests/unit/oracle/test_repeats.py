@@ -31,6 +31,22 @@ def test_a_variable_is_a_plain_word(bad):
         run_script("/utboost", BASE, NONCE, reset=True, environment=bad)
 
 
+def test_who_is_interrupted_while_waiting_to_be_alone_lets_the_others_go_on():
+    floor = Floor(1)
+
+    class Interrupted(threading.Condition().__class__):
+        def wait_for(self, predicate, timeout=None):
+            if predicate():
+                return True
+            raise KeyboardInterrupt
+
+    floor._changed = Interrupted()
+    with floor.together(), pytest.raises(KeyboardInterrupt), floor.alone():
+        pass
+    with floor.together():
+        assert not floor._taken
+
+
 def test_alone_means_alone():
     floor, running, seen, most = Floor(3), [], [], []
 
