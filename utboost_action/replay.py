@@ -176,14 +176,12 @@ class Replay:
         )
         verdict = judge(sides)
         if verdict.kind is VerdictKind.WRONG:  # nobody is accused by one look
-            again = plans.again()
-            gold_again = self._side(again.gold(), instance, self.trusted)
-            plan = (
-                again.reverted(task.prediction.patch, files)
-                if reverted
-                else again.candidate(task.prediction.patch)
-            )
-            judged_again = self._side(plan, instance, self.submitted, go_on, doubt)
+            again, patch = plans.again(), task.prediction.patch
+            plan = again.reverted(patch, files) if reverted else again.candidate(patch)
+            with ThreadPoolExecutor(max_workers=1) as beside:
+                going = beside.submit(self._side, again.gold(), instance, self.trusted)
+                judged_again = self._side(plan, instance, self.submitted, go_on, doubt)
+                gold_again = going.result()
             verdict = judge(with_second_look(sides, gold_again, judged_again))
         return _with_place(verdict, task.prediction)
 
