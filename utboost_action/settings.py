@@ -152,8 +152,9 @@ class Settings:
             raise InputError(f"{named}trees {self.trees}: there is no such folder")
         if self.template is not None and not (self.template / "report.md.j2").is_file():
             raise InputError(f"{named}template {self.template}: it must be a folder that holds report.md.j2")
-        if self.out.exists() and not self.out.is_dir():
-            raise InputError(f"{named}out {self.out}: there is a file of that name; name a folder")
+        for name, folder in (("out", self.out), ("cache", self.cache)):
+            if folder is not None and folder.exists() and not folder.is_dir():
+                raise InputError(f"{named}{name} {folder}: there is a file of that name; name a folder")
         return self
 
 

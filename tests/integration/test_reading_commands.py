@@ -5,7 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import diff, row
+from builders import augmented, diff, row
+
+from utboost_action.benchmark.bank import write_bank
+from utboost_action.model import TestMode
 
 DJANGO = """Found 3 test(s).
 test_a (m.tests.T) ... ok
@@ -99,11 +102,20 @@ def test_parse_shows_text_without_control_characters(run_cli, tmp_path):
         (["regrade", "/nowhere", "--benchmark", "ROWS"], "/nowhere"),
         (["bank", "list", "--bank", "/nowhere"], "/nowhere"),
         (["bank", "export", "--bank", "BANK", "--as", "rows", "--out", "x"], "--benchmark"),
+        (["bank", "export", "--bank", "BANK", "--benchmark", "ROWS", "--out", "x"], "--as rows"),
+        (["bank", "export", "--bank", "BANK", "--out", "SUBMISSION"], "name a file"),
+        (["bank", "import", "EMPTY", "--bank", "x"], "holds no test"),
+        (["bank", "import", "FOLDER", "--bank", "x"], "holds no test"),
+        (["bank", "import", "BANK", "--bank", "BANK"], "a file; tests are written to a folder"),
+        (["board", "SUBMISSION", "--benchmark", "ROWS", "--out", "ROWS"], "name a folder"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_2(run_cli, log, submission, arguments, says):
     folder, rows, bank = submission
+    (log.parent / "empty.json").write_text("{}")
+    (log.parent / "empty").mkdir()
     names = {"LOG": log, "ROWS": rows, "SUBMISSION": folder, "BANK": bank}
+    names |= {"EMPTY": log.parent / "empty.json", "FOLDER": log.parent / "empty"}
     done = run_cli(*(names.get(argument, argument) for argument in arguments))
     assert done.returncode == 2
     assert says in done.stderr
@@ -193,6 +205,48 @@ def test_bank_import_list_and_export(run_cli, submission, tmp_path):
 def test_bank_import_as_candidate(run_cli, submission, tmp_path):
     run_cli("bank", "import", submission[2], "--bank", tmp_path / "bank", "--as", "candidate")
     assert "1 candidate" in run_cli("bank", "list", "--bank", tmp_path / "bank").stdout
+
+
+def test_an_import_again_keeps_what_people_said(run_cli, submission, tmp_path):
+    _, _, published = submission
+    bank = tmp_path / "bank"
+    run_cli("bank", "import", published, "--bank", bank)
+    entry = "django__django-1:published"
+    assert run_cli("bank", "retire", entry, "--bank", bank, "--why", "wrong").returncode == 0
+    before = (bank / "django__django-1.json").read_bytes()
+    done = run_cli("bank", "import", published, "--bank", bank)
+    assert (done.returncode, "1 of them were there already" in done.stdout) == (0, True)
+    assert (bank / "django__django-1.json").read_bytes() == before
+    run_cli("bank", "import", published, "--bank", bank, "--as", "candidate")
+    assert (bank / "django__django-1.json").read_bytes() == before
+    published.write_text(published.read_text().replace("two", "three"))
+    done = run_cli("bank", "import", published, "--bank", bank)
+    assert entry in done.stderr
+    assert "1 confirmed" in run_cli("bank", "list", "--bank", bank).stdout
+
+
+def test_an_export_says_what_it_leaves_out(run_cli, tmp_path):
+    tests = [
+        augmented("a"),
+        augmented("b"),
+        augmented("c", mode=TestMode.EXTENDS),
+        augmented("d", mode=TestMode.EXTENDS, instance_id="x__y-2"),
+    ]
+    write_bank(tmp_path / "bank", tests, {})
+    done = run_cli("bank", "export", "--bank", tmp_path / "bank", "--out", tmp_path / "out.json")
+    assert done.returncode == 0
+    assert "3 of the bank's 4 tests, 2 that extend" in done.stderr
+    write_bank(tmp_path / "other", [tests[3]], {})
+    done = run_cli("bank", "export", "--bank", tmp_path / "other", "--out", tmp_path / "none.json")
+    assert (done.returncode, (tmp_path / "none.json").exists()) == (2, False)
+    assert "nothing to export" in done.stderr
+    (tmp_path / "rows.json").write_text(json.dumps([row()]))
+    for bank, code, says in (("bank", 0, "3 of the bank's 4"), ("other", 2, "nothing to export")):
+        done = run_cli(
+            *("bank", "export", "--bank", tmp_path / bank, "--as", "rows"),
+            *("--benchmark", tmp_path / "rows.json", "--out", tmp_path / "rows.jsonl"),
+        )
+        assert (done.returncode, says in done.stderr) == (code, True), done.stderr
 
 
 def test_bank_export_as_rows(run_cli, submission, tmp_path):

@@ -7,9 +7,12 @@ official test patch. People confirmed the published tests, so they count as conf
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -25,6 +28,7 @@ _PUBLISHED_RATIONALE = "published with the UTBoost paper (arXiv 2506.09289), con
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")
 
 Bank = Mapping[str, tuple[AugmentedTest, ...]]
+Change = Callable[[tuple[AugmentedTest, ...]], Iterable[AugmentedTest]]
 
 
 def read_bank(path: Path) -> Bank:
@@ -76,19 +80,64 @@ def read_published(path: Path) -> list[AugmentedTest]:
 def write_bank(folder: Path, tests: Iterable[AugmentedTest], base_commits: Mapping[str, str]) -> list[Path]:
     """Write tests into a bank folder, one file an instance; entries with the same id are replaced.
 
-    base_commits: instance id -> the commit the tests were written for, where it is known.
+    base_commits: instance id -> the commit the tests were written for, where it is known. What is written
+    must not rest on an earlier reading of the same bank: `update_bank` is for that.
     """
     by_instance: dict[str, dict[str, AugmentedTest]] = {}
     for test in tests:
         by_instance.setdefault(test.instance_id, {})[test.id] = test
-    written = []
-    for instance_id, new in by_instance.items():
-        file = folder / f"{_checked_id(instance_id, f'bank {str(folder)!r}')}.json"
-        old = {test.id: test for test in _read_instance_file(file)} if file.exists() else {}
-        base = base_commits.get(instance_id) or _base_commit(file)
-        write_atomically(file, canonical_json(_instance_file(instance_id, base, (old | new).values())))
-        written.append(file)
-    return written
+
+    def these(new: Iterable[AugmentedTest]) -> Change:
+        return lambda _now: new
+
+    return [
+        update_bank(folder, instance_id, these(new.values()), base_commits.get(instance_id, ""))
+        for instance_id, new in by_instance.items()
+    ]
+
+
+def update_bank(
+    folder: Path,
+    instance_id: str,
+    change: Change,
+    base_commit: str = "",
+) -> Path:
+    """Replace or add entries of one instance, in view of those that the bank has at that moment.
+
+    change: the instance's entries -> the ones to write; the others stay. Nobody else writes to the bank
+    between the reading and the writing. Raises InputError for a bank that cannot be read or is a file.
+    """
+    file = folder / f"{_checked_id(instance_id, f'bank {str(folder)!r}')}.json"
+    with _alone(folder):
+        now = tuple(_read_instance_file(file)) if file.exists() else ()
+        entries = {test.id: test for test in now}
+        changed = entries | {test.id: test for test in change(now)}
+        base = base_commit or _base_commit(file)
+        text = canonical_json(_instance_file(instance_id, base, changed.values()))
+        if changed != entries or (now and base != _base_commit(file)):
+            write_atomically(file, text)
+    return file
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the bank's lock: the folder itself, so that nothing is left in it.
+
+    A file system that knows no locks (some network ones) gives none, and the work goes on without.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(
+            f"bank {str(folder)!r}: a file; tests are written to a folder: "
+            f"`bank import {folder} --bank FOLDER` makes one of it"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def with_status(tests: Iterable[AugmentedTest], status: BankStatus) -> list[AugmentedTest]:

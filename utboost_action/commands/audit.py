@@ -64,7 +64,7 @@ def audit_command(
     submission: SubmissionPath,
     benchmark: BenchmarkName,
     bank: BankPath = None,
-    instances: InstanceIds = "",
+    instances: InstanceIds = None,
     out: Annotated[Path, typer.Option(help="Where reports and runs go.")] = Settings.out,
     sandbox: SandboxName = SandboxKind.DOCKER,
     trees: Trees = None,

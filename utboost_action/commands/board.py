@@ -10,7 +10,7 @@ import typer
 
 from utboost_action.benchmark.rows import read_benchmark
 from utboost_action.board import build_board
-from utboost_action.commands.options import BenchmarkName
+from utboost_action.commands.options import BenchmarkName, as_folder
 from utboost_action.errors import InputError
 from utboost_action.logs import parser_for_repo
 from utboost_action.report.board import board_document
@@ -30,6 +30,7 @@ def board_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print board.json.")] = False,
 ) -> None:
     """Rank a board's submissions before and after their audits: who moves, ties, and how sure that is."""
+    as_folder("--out", out)
     rows = read_benchmark(benchmark, parser_for_repo=parser_for_repo)
     ids = frozenset(rows.instances) | frozenset(rows.unreadable)
     chosen = split or rows.split or _only_split(leaderboard)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -14,8 +15,9 @@ from typing import Annotated
 import typer
 
 from utboost_action import session
-from utboost_action.benchmark.bank import read_bank, write_bank
-from utboost_action.benchmark.rows import read_benchmark
+from utboost_action.benchmark.bank import Bank, read_bank, update_bank
+from utboost_action.benchmark.bank_merge import known_tests, may_hold, measured
+from utboost_action.benchmark.rows import Benchmark, read_benchmark
 from utboost_action.commands.options import (
     BenchmarkName,
     Cache,
@@ -34,13 +36,15 @@ from utboost_action.execution.store import RunStore
 from utboost_action.leaderboard import read_submission
 from utboost_action.leaderboard.checkout import submission_folders
 from utboost_action.logs import parser_for_repo
-from utboost_action.model import AugmentedTest, BankStatus, Decision, Opinion, PredictionClass
+from utboost_action.model import AugmentedTest, BankStatus, Decision, Opinion, PredictionClass, ProgramKind
 from utboost_action.oracle.confirmation import tally_of
 from utboost_action.replay import Replay
 from utboost_action.report.escaping import printable
 from utboost_action.settings import SandboxKind, Settings, default_cache
 
 _BANK = Annotated[Path, typer.Option(help="The bank folder.")]
+_LEAST_WORDS = 3  # of a sentence
+_NAMED = 3  # tests of an entry, in a message
 _WHO = Annotated[str, typer.Option(help="Who says so (default: the user's name).")]
 
 
@@ -51,7 +55,7 @@ def confirm_command(
         Path | None, typer.Option(help="Other submissions, whose patches are the jury (a checkout).")
     ] = None,
     split: Annotated[str | None, typer.Option(help="Only jurors of this split of the checkout.")] = None,
-    instances: InstanceIds = "",
+    instances: InstanceIds = None,
     sandbox: SandboxName = SandboxKind.DOCKER,
     trees: Trees = None,
     image_template: ImageTemplate = None,
@@ -79,34 +83,78 @@ def confirm_command(
         timeout=timeout,
         cache=cache,
     ).checked()
+    effort = _effort(variants, mutants, jurors)
     rows = read_benchmark(benchmark, parser_for_repo=parser_for_repo)
     known = read_bank(bank)
-    wanted = ids(instances) or [name for name in known if name in rows.instances]
-    for name in wanted:
-        if name not in known or name not in rows.instances:
-            raise InputError(f"--instances: {name} is not in both the bank and the benchmark")
+    wanted = _wanted(known, rows, bank, ids(instances))
     jury = _jury(leaderboard, split) if leaderboard else {}
-    effort = Effort(variants, mutants, jurors)
+    stopping = threading.Event()
     store = RunStore(settings.cache or default_cache())
     store.folder.mkdir(parents=True, exist_ok=True)
     with session.sandbox_of(settings) as box:
         box.remove_leftovers()
-        replay = Replay(box, store, store, repeats, timeout, Floor(jobs), image_template)
+        replay = Replay(box, store, store, repeats, timeout, Floor(jobs), image_template, stopping.is_set)
 
         def confirmed(name: str) -> tuple[AugmentedTest, ...]:
             return confirm(replay, rows.instances[name], known[name], jury.get(name, ()), effort, at=_now())
 
         def keep(name: str, entries: tuple[AugmentedTest, ...]) -> None:
-            write_bank(bank, entries, {name: rows.instances[name].base_commit})
-            for entry in entries:
+            tried = _tried(effort, jury.get(name, ()))
+            live = [entry for entry in entries if entry.status is not BankStatus.RETIRED]
+            written: list[AugmentedTest] = []
+
+            def change(now: tuple[AugmentedTest, ...]) -> list[AugmentedTest]:
+                written[:] = measured(now, live, tried)
+                return written
+
+            update_bank(bank, name, change, rows.instances[name].base_commit)
+            for entry in written:
                 typer.echo(printable(_line(entry)))
+            lost = {entry.id for entry in live} - {entry.id for entry in written}
+            for entry_id in sorted(lost):
+                said = f"{entry_id}: nothing recorded: the bank has it no more, or with another patch"
+                typer.echo(printable(said), err=True)
 
         try:
             failed = _each(wanted, confirmed, keep, jobs)
         except BaseException:
+            stopping.set()
             box.stop_all()
             raise
     raise typer.Exit(1 if failed == len(wanted) else 0)
+
+
+def _effort(variants: int, mutants: int, jurors: int) -> Effort:
+    for name, value in (("variants", variants), ("mutants", mutants), ("jurors", jurors)):
+        if value < 0:
+            raise InputError(f"--{name} {value}: give a whole number from 0, for example 4; 0 tries none")
+    return Effort(variants, mutants, jurors)
+
+
+def _wanted(known: Bank, rows: Benchmark, bank: Path, named: Sequence[str]) -> Sequence[str]:
+    """The instances to work on. Raises InputError where there is none, or one that is not in both."""
+    for name in named:
+        if name not in known or name not in rows.instances:
+            raise InputError(f"--instances: {name} is not in both the bank and the benchmark")
+    if not any(known.values()):
+        raise InputError(f"bank {str(bank)!r}: it holds no test; `bank import` or `generate` puts some in")
+    wanted = named or [name for name in known if name in rows.instances]
+    if not wanted:
+        raise InputError(
+            f"bank {str(bank)!r}: none of its {len(known)} instances is in {rows.source!r}; "
+            "give the benchmark that its tests are for"
+        )
+    return wanted
+
+
+def _tried(effort: Effort, jury: Sequence[Juror]) -> set[ProgramKind]:
+    """The kinds of programs that a run tries; what the bank knows of the others stays."""
+    counts = {
+        ProgramKind.VARIANT: effort.variants,
+        ProgramKind.MUTANT: effort.mutants,
+        ProgramKind.JUROR: min(effort.jurors, len(jury)),
+    }
+    return {kind for kind, count in counts.items() if count}
 
 
 def _each(
@@ -169,6 +217,10 @@ def bank_relate_command(
     benchmark: Annotated[str | None, typer.Option(help="Rows, to check that the issue says so.")] = None,
 ) -> None:
     """Record the sentence of the issue that a test rests on."""
+    if len(sentence.split()) < _LEAST_WORDS:
+        raise InputError(
+            f"--sentence {sentence!r}: quote a sentence of the issue, {_LEAST_WORDS} words at least"
+        )
     entry = _entry(bank, test)
     if benchmark is not None:
         row = read_benchmark(benchmark, parser_for_repo=parser_for_repo).instances.get(entry.instance_id)
@@ -176,15 +228,26 @@ def bank_relate_command(
             raise InputError(
                 f"--sentence: the issue of {entry.instance_id} does not say so; quote it as it is"
             )
-    signals = replace(entry.signals, issue=sentence, issue_from=who or _user())
-    write_bank(bank, [replace(entry, signals=signals)], {})
-    typer.echo(printable(_line(replace(entry, signals=signals))))
+    by = who or _user()
+    _change(
+        bank, entry, lambda now: replace(now, signals=replace(now.signals, issue=sentence, issue_from=by))
+    )
 
 
 def decided(
     entry: AugmentedTest, opinion: Opinion, why: str, who: str, at: str, test: str = ""
 ) -> AugmentedTest:
-    """An entry with one more decision; one about the whole entry changes its status as well."""
+    """An entry with one more decision; one about the whole entry changes its status as well.
+
+    Raises InputError for a test that the entry does not have, as far as its tests are known.
+    """
+    if test and not may_hold(entry, test):
+        known = known_tests(entry)
+        more = ", ..." if len(known) > _NAMED else ""
+        raise InputError(
+            f"{entry.id} has no test {test!r}; it has {', '.join(known[:_NAMED])}{more} "
+            "(`confirm` records all that it runs)"
+        )
     decision = Decision(opinion, who, why, at, test)
     signals = replace(entry.signals, decisions=(*entry.signals.decisions, decision))
     status = {
@@ -202,14 +265,33 @@ def _decide(bank: Path, name: str, opinion: Opinion, why: str, who: str) -> None
     test = name.removeprefix(entry.id).removeprefix("::")
     if test and opinion is Opinion.RETIRE:
         raise InputError(f"{name}: an entry is retired whole; dispute one of its tests instead")
-    changed = decided(entry, opinion, why.strip(), who or _user(), _now(), test)
-    write_bank(bank, [changed], {})
-    typer.echo(printable(_line(changed)))
+    by = who or _user()
+    _change(bank, entry, lambda now: decided(now, opinion, why.strip(), by, _now(), test))
+    if test and not known_tests(entry):
+        typer.echo(
+            printable(f"{entry.id}: which tests it has is not known; {test!r} is taken as it is"), err=True
+        )
+
+
+def _change(bank: Path, entry: AugmentedTest, change: Callable[[AugmentedTest], AugmentedTest]) -> None:
+    """Change one entry as it is in the bank at the time of writing, and print it."""
+    written: list[AugmentedTest] = []
+
+    def changed(now: tuple[AugmentedTest, ...]) -> list[AugmentedTest]:
+        written[:] = [change(each) for each in now if each.id == entry.id]
+        return written
+
+    update_bank(bank, entry.instance_id, changed)
+    if not written:
+        raise InputError(f"{entry.id}: somebody took it out of bank {str(bank)!r} meanwhile")
+    typer.echo(printable(_line(written[0])))
 
 
 def _entry(bank: Path, name: str) -> AugmentedTest:
     entries = [entry for tests in read_bank(bank).values() for entry in tests]
     matching = [entry for entry in entries if name == entry.id or name.startswith(f"{entry.id}::")]
+    if not entries:
+        raise InputError(f"{name}: bank {str(bank)!r} is empty; `bank import` or `generate` puts tests in")
     if not matching:
         near = ", ".join(entry.id for entry in entries[:3])
         raise InputError(f"{name}: no entry of bank {str(bank)!r}; its entries are named like {near}")

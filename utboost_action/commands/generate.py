@@ -12,7 +12,14 @@ import typer
 
 from utboost_action.benchmark.bank import read_bank
 from utboost_action.benchmark.rows import read_benchmark
-from utboost_action.commands.options import BenchmarkName, ImageTemplate, SandboxName, Trees
+from utboost_action.commands.options import (
+    BenchmarkName,
+    ImageTemplate,
+    SandboxName,
+    Trees,
+    as_file,
+    as_folder,
+)
 from utboost_action.errors import InputError
 from utboost_action.generate import run_generation
 from utboost_action.generation.options import GenerationOptions, Strategy, option_help
@@ -63,6 +70,11 @@ def generate_command(
 
     The API key is read from OPENAI_API_KEY only. Killed and started again, it neither asks nor pays twice.
     """
+    for option, folder in (("--prompts-out", prompts_out), ("--replies", replies)):
+        if folder is not None:
+            as_folder(option, folder)
+    if transcript is not None:
+        as_file("--transcript", transcript)
     options = GenerationOptions(
         model=model or ("replay" if replay else ""),
         base_url=base_url,

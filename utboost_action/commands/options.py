@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from utboost_action.errors import InputError
 from utboost_action.settings import SandboxKind
 
 SubmissionPath = Annotated[Path, typer.Argument(help="A submission folder or a predictions file.")]
@@ -14,7 +15,7 @@ BenchmarkName = Annotated[
     str, typer.Option(help="Rows: a .json, .jsonl or .parquet file, lite, verified, ..., or a hub name.")
 ]
 BankPath = Annotated[Path | None, typer.Option(help="Augmented tests: a bank folder or the published file.")]
-InstanceIds = Annotated[str, typer.Option(help="Only these instance ids, separated by commas.")]
+InstanceIds = Annotated[str | None, typer.Option(help="Only these instance ids, separated by commas.")]
 SandboxName = Annotated[
     SandboxKind, typer.Option(help="docker; local isolates nothing: for trusted patches only.")
 ]
@@ -33,6 +34,25 @@ RemoveImages = Annotated[bool, typer.Option(help="Remove each image after its la
 Template = Annotated[Path | None, typer.Option(help="A folder with your own report.md.j2.")]
 
 
-def ids(text: str) -> tuple[str, ...]:
-    """The ids of an `--instances` option."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+def ids(text: str | None) -> tuple[str, ...]:
+    """The ids of an `--instances` option; none: not given. Raises InputError for an empty list."""
+    if text is None:
+        return ()
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise InputError(f"--instances {text!r}: it names no instance; leave it out to take all")
+    return found
+
+
+def as_file(option: str, path: Path) -> Path:
+    """The path of a file to write. Raises InputError where a folder is."""
+    if path.is_dir():
+        raise InputError(f"{option} {path}: there is a folder of that name; name a file")
+    return path
+
+
+def as_folder(option: str, path: Path) -> Path:
+    """The path of a folder to write into. Raises InputError where a file is."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{option} {path}: there is a file of that name; name a folder")
+    return path

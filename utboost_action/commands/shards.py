@@ -25,6 +25,7 @@ from utboost_action.commands.options import (
     Template,
     Timeout,
     Trees,
+    as_folder,
     ids,
 )
 from utboost_action.errors import InputError
@@ -44,7 +45,7 @@ def plan_command(
     benchmark: BenchmarkName,
     out: Annotated[Path, typer.Option(help="The folder that plan.json goes into.")],
     bank: BankPath = None,
-    instances: InstanceIds = "",
+    instances: InstanceIds = None,
     shards: Annotated[int, typer.Option(help=f"At most so many shards (1 to {MATRIX_JOBS}).")] = MOST_SHARDS,
     durations: Annotated[
         Path | None, typer.Option(help="Seconds of earlier audits: a JSON object by instance id.")
@@ -59,6 +60,7 @@ def plan_command(
     """Share an audit out into shards of even length. Nothing is run."""
     if not 1 <= shards <= MATRIX_JOBS:
         raise InputError(f"--shards {shards}: a matrix takes 1 to {MATRIX_JOBS} jobs")
+    as_folder("--out", out)
     settings = Settings(
         submission=submission,
         benchmark=benchmark,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from utboost_action.benchmark.bank import read_bank, write_bank
+from utboost_action.benchmark.bank import update_bank
 from utboost_action.benchmark.rows import require_for_replay
 from utboost_action.errors import AuditError, InputError
 from utboost_action.eval_script import parse_eval_script
@@ -304,7 +304,9 @@ def _add_to_bank(bank: Path, instance: Instance, tests: Sequence[AugmentedTest])
         raise InputError(f"--bank {str(bank)!r}: a file; tests are written to a folder, one file an instance")
     if not tests:
         return
-    known = {test.id for test in read_bank(bank).get(instance.instance_id, ())} if bank.is_dir() else set()
-    new = [test for test in tests if test.id not in known]
-    if new:
-        write_bank(bank, new, {instance.instance_id: instance.base_commit})
+
+    def lacking(now: tuple[AugmentedTest, ...]) -> list[AugmentedTest]:
+        known = {test.id for test in now}
+        return [test for test in tests if test.id not in known]
+
+    update_bank(bank, instance.instance_id, lacking, instance.base_commit)
