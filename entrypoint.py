@@ -25,7 +25,7 @@ def prepare(environ):
 if __name__ == "__main__":
     prepare(os.environ)
     if sys.argv[1:]:
-        from utboost_action.cli import main
+        from utboost_action.__main__ import main
     else:
         from utboost_action.main import main
     sys.exit(main())

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
-from types import FrameType
-from typing import Annotated, NoReturn
+import tempfile
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from utboost_action import __version__
 from utboost_action.commands import audit, bank, board, confirm, generate, intake, logs, shards
-from utboost_action.errors import AuditError
+from utboost_action.errors import AuditError, StoppedError
 from utboost_action.report.escaping import printable
 
+
+class _Commands(TyperGroup):
+    """The commands; a stop is an error like others, before typer makes a silent exit code of it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command. Raises StoppedError for a KeyboardInterrupt."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise StoppedError("stopped by the user") from None
+
+
 app = typer.Typer(
+    cls=_Commands,
     name="utboost-action",
     help="Audit coding-agent submissions: re-read their logs, replay their patches under stronger tests.",
     no_args_is_help=True,
@@ -60,8 +75,8 @@ def _global_options(
 
 
 def main() -> None:
-    """The entry point: errors become one line on stderr and the exit code of their class."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    """Run the command line: errors become one line on stderr and the exit code of their class."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app(standalone_mode=True)
     except AuditError as problem:
@@ -75,16 +90,27 @@ def main() -> None:
     except OSError as problem:  # a disk that is full, a folder that may not be written
         if _debug:
             raise
-        print(f"utboost-action: {printable(str(problem))}", file=sys.stderr)  # noqa: T201
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("utboost-action: stopped by the user", file=sys.stderr)  # noqa: T201
+        print(f"utboost-action: {printable(_told(problem))}", file=sys.stderr)  # noqa: T201
         sys.exit(1)
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+def _told(problem: OSError) -> str:
+    """What went wrong, where, and, for a full disk, which folders to look at."""
+    if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return str(problem)
+    folders = [f"{option} {value}" for option, value in _folders(sys.argv[1:])]
+    where = ", ".join([*folders, f"temporary files {tempfile.gettempdir()}"])
+    at = "" if problem.filename else " (where, the system does not say)"
+    return f"{problem}{at}: free some space there, or give other folders; this run writes to: {where}"
 
 
-if __name__ == "__main__":
-    main()
+def _folders(words: list[str]) -> list[tuple[str, str]]:
+    """The folders that the command line names to write to, with their options."""
+    found: list[tuple[str, str]] = []
+    for option in ("--out", "--bank", "--cache", "--transcript", "--prompts-out"):
+        for word, following in zip(words, [*words[1:], ""], strict=True):
+            if word == option and following:
+                found.append((option, following))
+            elif word.startswith(f"{option}="):
+                found.append((option, word.removeprefix(f"{option}=")))
+    return found

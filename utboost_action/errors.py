@@ -15,6 +15,10 @@ class InputError(AuditError):
     exit_code = 2
 
 
+class StoppedError(AuditError):
+    """The user stopped the command."""
+
+
 class SandboxError(AuditError):
     """The sandbox failed in a way that is not the fault of the patch that ran in it."""
 

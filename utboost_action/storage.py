@@ -32,8 +32,10 @@ def write_atomically(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
         Path(name).replace(path)
-    except BaseException:
+    except BaseException as problem:
         Path(name).unlink(missing_ok=True)
+        if isinstance(problem, OSError) and problem.filename is None:  # a full disk is met without a name
+            problem.filename = str(path)
         raise
 
 

@@ -1,5 +1,7 @@
+import errno
 import gzip
 import json
+import os
 
 import pytest
 
@@ -19,6 +21,16 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         write_atomically(file, 5)  # type: ignore[arg-type]
     assert file.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["f.json"]
+
+
+def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    def full(_handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"f\.json"):
+        write_atomically(tmp_path / "f.json", "text")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_lone_surrogates_survive_as_json_escapes(tmp_path):
