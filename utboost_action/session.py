@@ -21,6 +21,7 @@ from utboost_action.execution.local_sandbox import LocalSandbox
 from utboost_action.execution.protocol import Limits, Sandbox
 from utboost_action.execution.store import RunStore
 from utboost_action.leaderboard import read_submission
+from utboost_action.leaderboard.kinds import FindingKind
 from utboost_action.logs import parser_for_repo
 from utboost_action.model import Audit, Submission, VerdictKind
 from utboost_action.regrade import regrade_submission
@@ -39,6 +40,18 @@ _FAILS = {
     FailOn.MISGRADED: frozenset((VerdictKind.WRONG, VerdictKind.MISGRADED)),
     FailOn.SUSPECT: frozenset((VerdictKind.WRONG, VerdictKind.MISGRADED, VerdictKind.SUSPECT)),
 }
+_UNREADABLE = frozenset(
+    (
+        FindingKind.NO_PREDICTIONS,
+        FindingKind.UNREADABLE_FILE,
+        FindingKind.UNREADABLE_ROW,
+        FindingKind.FILE_TOO_LARGE,
+        FindingKind.LINE_TOO_LONG,
+        FindingKind.NESTING_TOO_DEEP,
+        FindingKind.MISSING_INSTANCE_ID,
+        FindingKind.INVALID_ID,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +104,11 @@ def read_rows_and_bank(settings: Settings) -> tuple[Benchmark, Bank]:
 
 def session_of(settings: Settings, benchmark: Benchmark, bank: Bank, submission: Submission) -> Session:
     """The session of a submission that was read already. Raises InputError when nothing is to be audited."""
+    if not submission.predictions:
+        raise InputError(
+            f"submission {settings.submission_shown!r}: it holds no readable prediction: "
+            f"{_why_unreadable(submission)}; a prediction has instance_id, model_name_or_path and model_patch"
+        )
     tasks = plan_tasks(submission, benchmark, bank, settings.instances)
     if not tasks:
         raise InputError(
@@ -99,6 +117,14 @@ def session_of(settings: Settings, benchmark: Benchmark, bank: Bank, submission:
             "made for"
         )
     return Session(settings, benchmark, submission, tuple(tasks))
+
+
+def _why_unreadable(submission: Submission) -> str:
+    """What was found on the predictions of a submission that has none, the first of it, and where."""
+    for one in submission.findings:
+        if one.kind in _UNREADABLE:
+            return f"{one.kind}: {one.detail}" + (f" ({one.where})" if one.where else "")
+    return "nothing in it has an instance id"
 
 
 def run(session: Session, progress: Progress = lambda _verdict: None) -> Outcome:

@@ -176,6 +176,34 @@ def test_inspect_names_what_does_not_fit(run_cli, submission):
     assert run_cli("inspect", folder, "--benchmark", rows).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("preds.jsonl", b"", "it is empty"),
+        ("mine.json", b" \n", "it is empty"),
+        ("mine.jsonl", bytes(range(256)) * 9, "binary data"),
+        ("mine.parquet", b"PAR1\0\0PAR1", "binary data"),
+        ("mine.csv", b"instance_id,model_patch\nx,y\n", "line 1"),
+        ("mine.jsonl", b'{"id": 1, "diff": 2}\n{"id": 2, "diff": 2}\n', "diff, id"),
+        ("mine.json", b'[{"id": 1, "diff": 2}]', "diff, id"),
+        ("mine.json", b'{"a__b-1": "a patch"}', "must be a JSON object"),
+    ],
+)
+def test_a_file_that_holds_no_predictions_is_named_with_its_fault(run_cli, tmp_path, name, content, says):
+    (tmp_path / "rows.json").write_text(json.dumps([row()]))
+    (tmp_path / name).write_bytes(content)
+    done = run_cli("inspect", tmp_path / name, "--benchmark", tmp_path / "rows.json")
+    assert says in done.stdout
+    assert "no predictions file" not in done.stdout
+    for more in ((), ("--instances", "pallets__flask-1")):
+        done = run_cli("audit", tmp_path / name, "--benchmark", tmp_path / "rows.json", *more)
+        assert done.returncode == 2
+        assert "holds no readable prediction" in done.stderr
+        assert says in done.stderr
+        assert name in done.stderr
+        assert len(done.stderr.strip().split("\n")) == 1
+
+
 def test_regrade_tells_claimed_official_and_corrected(run_cli, submission):
     folder, rows, _ = submission
     done = run_cli("regrade", folder, "--benchmark", rows, "--json")

@@ -93,7 +93,7 @@ def take_in(
     """As `read_submission`, with the material kept (for `inspect`)."""
     tree = _tree_of(path)
     found = list(tree.findings)
-    file, file_findings = _predictions(tree)
+    file, file_findings = _predictions(tree, only=path.name if path.is_file() else None)
     metadata = read_metadata(tree) if not path.is_file() else Metadata()
     readme, readme_findings = read_readme_claims(tree)
     layout = layout_of(tree)
@@ -218,9 +218,13 @@ def _outermost(folders: set[str]) -> list[str]:
     )
 
 
-def _predictions(tree: SubmissionTree) -> tuple[PredictionFile, list[Finding]]:
-    """The predictions that count, with invalid ids taken out of the rows, and what was said on the way."""
-    paths = [DETAILS] if DETAILS in tree.files else list(prediction_files(tree))
+def _predictions(tree: SubmissionTree, only: str | None) -> tuple[PredictionFile, list[Finding]]:
+    """The predictions that count, with invalid ids taken out of the rows, and what was said on the way.
+
+    only: the file that was given by name, whatever it is called and holds.
+    """
+    found_files = [DETAILS] if DETAILS in tree.files else list(prediction_files(tree))
+    paths = found_files if only is None else [only]
     files = [read_prediction_file(tree, path) for path in paths]
     if not files:
         return PredictionFile("", "", ()), []
@@ -228,10 +232,10 @@ def _predictions(tree: SubmissionTree) -> tuple[PredictionFile, list[Finding]]:
     found = [item for file in files for item in file.findings]
     rows: list[PredictionRow] = []
     invalid: dict[str, None] = {}
-    nameless = []
+    nameless: list[PredictionRow] = []
     for row in main.rows:
         if row.instance_id is None:
-            nameless.append(row.where)
+            nameless.append(row)
         elif not is_instance_id(row.instance_id):
             invalid.setdefault(shown(row.instance_id))
             row = dataclasses.replace(row, instance_id=None)
@@ -240,8 +244,9 @@ def _predictions(tree: SubmissionTree) -> tuple[PredictionFile, list[Finding]]:
         detail = "no form of an instance id (a plain name, no path); not used"
         found.append(finding(FindingKind.INVALID_ID, detail, tuple(invalid), main.path))
     if nameless:
-        detail = f"{len(nameless)} row(s) without a text under instance_id"
-        found.append(finding(FindingKind.MISSING_INSTANCE_ID, detail, where=nameless[0]))
+        keys = ", ".join(shown(key) for key in nameless[0].keys[:10]) or "none"
+        detail = f"{len(nameless)} row(s) without a text under instance_id (keys of the first: {keys})"
+        found.append(finding(FindingKind.MISSING_INSTANCE_ID, detail, where=nameless[0].where))
     for other in files:
         if other is not main and other.rows and _texts(other) != _texts(main):
             detail = f"{other.path} and {main.path} do not hold the same predictions; {main.path} counts"

@@ -90,6 +90,18 @@ def read_prediction_file(tree: SubmissionTree, path: str) -> PredictionFile:
     data = read_bytes(tree, path, MAX_FILE_BYTES)
     if isinstance(data, Finding):
         return PredictionFile(path, "", (), (data,))
+    if not data.strip():
+        return PredictionFile(
+            path, "", (), (finding(FindingKind.UNREADABLE_FILE, "it is empty", where=path),)
+        )
+    file = _read(data, path)
+    if not file.rows and b"\0" in data:
+        detail = "binary data, no text; expected predictions as jsonl or JSON"
+        return PredictionFile(path, "", (), (finding(FindingKind.UNREADABLE_FILE, detail, where=path),))
+    return file
+
+
+def _read(data: bytes, path: str) -> PredictionFile:
     first = _first_line(data)
     if first is not None:
         return _jsonl(data, path)
