@@ -373,6 +373,19 @@ def test_wrong_usage_is_one_line_that_says_what_to_do(run_cli, tmp_path, argumen
         assert len(done.stderr.strip().split("\n")) == 1
 
 
+@pytest.mark.parametrize("bank", [(), ("--bank", "bank")])
+def test_without_a_model_to_ask_nothing_is_left_behind(run_cli, tmp_path, bank):
+    words = ("--generate", "missing", "--model", "x")
+    done = run_cli("audit", SUBMISSION, *COMMON, *words, *bank, OPENAI_API_KEY="")
+    assert (done.returncode, len(done.stderr.strip().split("\n"))) == (2, 1)
+    assert "OPENAI_API_KEY" in done.stderr
+    assert "--prompts-out" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    done = run_cli("generate", *COMMON, "--bank", "bank", "--model", "x", OPENAI_API_KEY="")
+    assert "--prompts-out" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_hub_name_is_read_from_the_hubs_cache(run_cli, tmp_path):
     rows = [json.loads(line) for line in ROWS.read_text().splitlines()]
     repository = tmp_path / "hub/datasets--SWE-bench--SWE-bench_Verified"

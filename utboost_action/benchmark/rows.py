@@ -97,9 +97,10 @@ def read_raw_rows(source: str, *, hub_download: HubDownload | None = None) -> li
 
 def instance_from_row(row: Row, *, parser_for_repo: Callable[[str], str | None]) -> Instance:
     """One row into an Instance. Raises ValueError that names the missing or wrong field."""
-    missing = [name for name in _REQUIRED if not isinstance(row.get(name), str) or not row.get(name)]
-    if missing:
+    if missing := [name for name in _REQUIRED if row.get(name) in (None, "")]:
         raise ValueError(f"the row lacks {', '.join(missing)}")
+    if wrong := [f"{name} ({_kind(row[name])})" for name in _REQUIRED if not isinstance(row[name], str)]:
+        raise ValueError(f"no text in {', '.join(wrong)}; give text")
     text = {name: str(row[name]) for name in _REQUIRED}
     derived: list[str] = []
     image = _optional_text(row, "image")
@@ -122,6 +123,12 @@ def instance_from_row(row: Row, *, parser_for_repo: Callable[[str], str | None])
     )
 
 
+def _kind(value: object) -> str:
+    """What JSON calls the type of a value."""
+    names = {bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names.get(type(value), type(value).__name__)
+
+
 def image_by_rule(instance_id: str) -> str:
     """The official image name of an instance (swebench 3 to 5, x86_64, namespace `swebench`)."""
     return f"swebench/sweb.eval.x86_64.{instance_id.lower().replace('__', '_1776_')}:latest"
@@ -137,8 +144,10 @@ def test_names(row: Row, field: str) -> tuple[str, ...]:
             value = json.loads(value)
         except json.JSONDecodeError as problem:
             raise ValueError(f"{field} is no JSON list: {problem}") from None
-    if not isinstance(value, list | tuple):
+    if value is None:
         raise ValueError(f"the row lacks {field} (a list of test names)")
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{field} is no list of test names ({_kind(value)})")
     if not all(isinstance(name, str) for name in value):
         raise ValueError(f"{field} holds an entry that is no text")
     return tuple(value)

@@ -40,6 +40,7 @@ from utboost_action.commands.options import (
 )
 from utboost_action.errors import InputError
 from utboost_action.generation.asking import ReplayMissError
+from utboost_action.generation.connection import require_model
 from utboost_action.generation.options import GenerationOptions, option_help
 from utboost_action.generation.results import report_lines
 from utboost_action.generation.schedule import Profile
@@ -170,12 +171,12 @@ def _generate_for_the_demo(settings: Settings, transcript: Path) -> None:
 
 def _with_generated(settings: Settings, options: GenerationOptions) -> Settings:
     """The settings with a bank that has tests for the instances that had none, where they could be made."""
-    settings = replace(settings, bank=settings.bank or settings.out / "bank")
-    if settings.bank is not None:
-        settings.bank.mkdir(parents=True, exist_ok=True)
-    tasks = session.prepare(settings).tasks
+    bank = settings.bank or settings.out / "bank"  # made only once there is somebody to ask
+    tasks = session.prepare(replace(settings, bank=bank if bank.exists() else None)).tasks
+    settings = replace(settings, bank=bank)
     missing = [task.instance for task in tasks if not task.tests]
     if missing:
+        require_model(options.checked(), os.environ, "--replay FILE")
         report = generate_tests(replace(settings, out=settings.out / "generate"), options, missing)
         for line in report_lines(report):
             typer.echo(printable(line), err=True)

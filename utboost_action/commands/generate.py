@@ -22,6 +22,7 @@ from utboost_action.commands.options import (
 )
 from utboost_action.errors import InputError
 from utboost_action.generate import run_generation
+from utboost_action.generation.connection import require_model
 from utboost_action.generation.options import GenerationOptions, Strategy, option_help
 from utboost_action.generation.results import GenerationReport, InstanceResult, report_document, report_lines
 from utboost_action.generation.schedule import Profile
@@ -120,6 +121,7 @@ def generate_tests(
     """Generate for these instances into the settings' bank folder. Raises AuditError and its kinds."""
     if settings.bank is None or settings.bank.is_file():
         raise InputError("generated tests go into a bank folder: name one with --bank")
+    require_model(options.checked(), os.environ)  # before a folder is made
     settings.bank.mkdir(parents=True, exist_ok=True)
     with sandbox_of(settings) as box:
         box.remove_leftovers()

@@ -49,14 +49,20 @@ def connected(options: GenerationOptions, folder: Path, environ: Mapping[str, st
         people = ReplyFolder(replies, prompts=options.prompts_out, record=transcript.append)
         yield Connection(RecordedFirst(transcript, people), transcript, budget, [])
         return
-    key = environ.get(KEY_VARIABLE, "")
-    if not key and not options.base_url:
-        raise InputError(
-            f"no model to ask: set {KEY_VARIABLE} (and --base-url for another endpoint), or give "
-            "--replay FILE or --prompts-out DIR"
-        )
-    with _endpoint(options, key, budget, transcript) as connection:
+    require_model(options, environ)
+    with _endpoint(options, environ.get(KEY_VARIABLE, ""), budget, transcript) as connection:
         yield connection
+
+
+def require_model(
+    options: GenerationOptions, environ: Mapping[str, str], others: str = "--replay FILE or --prompts-out DIR"
+) -> None:
+    """Raise InputError when nothing and nobody can be asked. others: the options that do without a key."""
+    answered = options.replay or options.prompts_out or options.replies or options.base_url
+    if not answered and not environ.get(KEY_VARIABLE):
+        raise InputError(
+            f"no model to ask: set {KEY_VARIABLE} (and --base-url for another endpoint), or give {others}"
+        )
 
 
 @contextmanager

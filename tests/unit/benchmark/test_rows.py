@@ -1,4 +1,5 @@
 import json
+import re
 
 import pyarrow
 import pyarrow.parquet
@@ -60,6 +61,21 @@ def test_a_missing_field_is_named(field):
 def test_a_wrong_list_is_named(value):
     with pytest.raises(ValueError, match="PASS_TO_PASS"):
         read(row(PASS_TO_PASS=value))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"instance_id": 5, "patch": ["a"]}, "no text in instance_id (a number), patch (a list); give text"),
+        ({"repo": {}}, "no text in repo (an object); give text"),
+        ({"repo": ""}, "the row lacks repo"),
+        ({"FAIL_TO_PASS": 3}, "FAIL_TO_PASS is no list of test names (a number)"),
+        ({"FAIL_TO_PASS": None}, "the row lacks FAIL_TO_PASS (a list of test names)"),
+    ],
+)
+def test_a_field_of_another_type_is_not_called_missing(changes, says):
+    with pytest.raises(ValueError, match=re.escape(says)):
+        read(row(**changes))
 
 
 def test_json_jsonl_and_parquet_give_the_same(tmp_path):
