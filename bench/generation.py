@@ -2,6 +2,7 @@
 
     python bench/generation.py ROWS pytest-dev__pytest-5227 --tree FOLDER
     python bench/generation.py ROWS [INSTANCE...]
+    python -m bench generation            (three real instances from their images, where they are)
 
 ROWS is a benchmark file. FOLDER is an unpacked tree of the base commit without the test patch (for
 pytest-dev__pytest-5227 the sdist of pytest 4.4.2); without --tree the trees come out of the images.
@@ -42,6 +43,8 @@ from utboost_action.model import Instance
 
 # counted in the transcript published with the UTBoost paper, for pytest-dev__pytest-5227
 PUBLISHED = {"files": 2569, "places": 2468, "lines": 5495, "write": 3336}
+ROWS = Path(__file__).resolve().parents[2] / "shared/real/benchmark/lite.parquet"
+SOME = ("django__django-14787", "mwaskom__seaborn-3010", "sympy__sympy-23117")
 Count = Callable[[str], int]
 
 
@@ -132,11 +135,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("rows")
+    parser.add_argument("rows", nargs="?", help="none: three real instances, where they are")
     parser.add_argument("instances", nargs="*")
     parser.add_argument("--tree", type=Path)
     parser.add_argument("--show", action="store_true", help="print the prompts as well")
     arguments = parser.parse_args()
+    if arguments.rows is None:
+        if not ROWS.is_file():
+            print("skipped: the real data is not beside the project; or name ROWS yourself, see --help")
+            return
+        arguments.rows, arguments.instances = str(ROWS), list(SOME)
     benchmark = read_benchmark(arguments.rows)
     name, count = counter()
     sandbox = None if arguments.tree else DockerSandbox(connect(), pull=False)
