@@ -17,13 +17,15 @@ from utboost_action.logs import parser_for_repo
 from utboost_action.model import Instance
 
 ROWS = Path(__file__).resolve().parents[1].parent / "shared/real/benchmark/verified.parquet"
-RUN = (
-    "import resource, sys\n"
+RUN = (  # the high-water mark of its own memory: getrusage counts that of whoever started it as well
+    "import sys\n"
+    "from pathlib import Path\n"
     "from utboost_action.cli import app\n"
     "try:\n"
     "    app(sys.argv[1:])\n"
     "finally:\n"
-    "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)\n"
+    "    peak = int(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])\n"
+    "    print(peak // 1024, file=sys.stderr)\n"
 )
 
 
