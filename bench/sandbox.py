@@ -147,7 +147,7 @@ def _real_set() -> None:
             f"script time / 2: {script / 2:.0f} s; ratio {2 * wall / script:.2f} (target <= 1.2)"
         )
         print(f"install lines per container: {_installs(units.values())} (target: once)")
-        trusted = len(list((Path(folder) / "cache").iterdir()))
+        trusted = len(list((Path(folder) / "cache").glob("*/unit.json")))
         print(f"containers: {created.count()} created for {len(units)} units, {trusted} of gold and base")
         print(
             f"containers per (instance, candidate) with a warm cache: "

@@ -80,7 +80,8 @@ def audit(
     verdicts: dict[str, Verdict] = {}
     problem = ""
     with ThreadPoolExecutor(max_workers=jobs + 1) as pool:  # one gets ready meanwhile: the floor counts boxes
-        longest_first = sorted(tasks, key=lambda task: -cost_of(task.instance, len(task.tests), {}))
+        known = dict(replay.durations)
+        longest_first = sorted(tasks, key=lambda task: -cost_of(task.instance, len(task.tests), known))
         open_tasks: dict[Future[Verdict], Task] = {pool.submit(replay.verdict, t): t for t in longest_first}
         images = Counter(replay.image(task.instance) for task in tasks)
         try:

@@ -21,11 +21,21 @@ class _Commands(TyperGroup):
     """The commands; a stop is an error like others, before typer makes a silent exit code of it."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command. Raises StoppedError for a KeyboardInterrupt."""
+        """Run a command. Raises StoppedError for a KeyboardInterrupt and what went wrong by one."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise StoppedError("stopped by the user") from None
+        except (KeyboardInterrupt, OSError, AuditError) as problem:
+            if _was_stopped(problem):
+                raise StoppedError("stopped by the user") from None
+            raise
+
+
+def _was_stopped(problem: BaseException) -> bool:
+    """Whether it is a stop, or was met while one was being handled (a file that is closed twice)."""
+    found: BaseException | None = problem
+    while found is not None and not isinstance(found, KeyboardInterrupt):
+        found = found.__context__
+    return found is not None
 
 
 app = typer.Typer(

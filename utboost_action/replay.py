@@ -10,7 +10,7 @@ import copy
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from utboost_action import __version__
@@ -74,7 +74,7 @@ class Replay:
     takes over what it uses of the other.
     stopping: whether the audit is being stopped; what ends then proves nothing.
     floor: where boxes run beside each other, as many as it takes, and a side whose set-up failed once
-    more, alone.
+    more, alone. durations: instance id -> seconds of gold's scripts, as far as they are known.
     """
 
     sandbox: Sandbox
@@ -85,6 +85,7 @@ class Replay:
     floor: Floor
     image_template: str | None = None
     stopping: Callable[[], bool] = lambda: False
+    durations: dict[str, float] = field(default_factory=dict)
 
     def verdict(self, task: Task) -> Verdict:
         """Run what is missing of a task and judge it. Raises Interrupted when the audit is stopped."""
@@ -148,6 +149,7 @@ class Replay:
             going = beside.submit(self._side, plans.base(), instance, self.trusted) if tests else None
             gold = self._side(plans.gold(), instance, self.trusted)
             base = going.result() if going and not outcomes_of(gold, ORIGINAL).obstacle else None
+        self.durations[instance.instance_id] = gold.seconds
 
         def go_on(runs: Sequence[Run]) -> bool:
             return is_plausible(gold, runs)

@@ -31,9 +31,11 @@ from utboost_action.report.evidence import ReproduceCommand
 from utboost_action.report.render import Detail, render, render_within
 from utboost_action.report.waterfall import steps_of, waterfall_svg
 from utboost_action.settings import FailOn, SandboxKind, Settings, default_cache
+from utboost_action.shards import read_durations
 from utboost_action.storage import canonical_json, write_atomically
 
 SUMMARY_BYTES = 1_000_000  # a job summary larger than 1 MiB is dropped whole
+_DURATIONS = ".durations.json"  # in the cache: instance id -> seconds of gold's scripts
 _FAILS = {
     FailOn.NEVER: frozenset[VerdictKind](),
     FailOn.WRONG: frozenset((VerdictKind.WRONG,)),
@@ -157,8 +159,9 @@ def judge(session: Session, progress: Progress = lambda _verdict: None) -> Audit
             floor=Floor(settings.jobs),
             image_template=settings.image_template,
             stopping=stopping.is_set,
+            durations=_durations(trusted.folder),
         )
-        return audit(
+        result = audit(
             session.submission,
             session.benchmark,
             session.tasks,
@@ -168,6 +171,17 @@ def judge(session: Session, progress: Progress = lambda _verdict: None) -> Audit
             progress=progress,
             sandbox_name=str(settings.sandbox),
         )
+    with contextlib.suppress(OSError):  # the next audit does without
+        write_atomically(trusted.folder / _DURATIONS, canonical_json(replay.durations))
+    return result
+
+
+def _durations(cache: Path) -> dict[str, float]:
+    """What earlier audits with this cache took for gold, so that the longest instances come first."""
+    try:
+        return read_durations((cache / _DURATIONS).read_bytes())
+    except OSError:
+        return {}
 
 
 def write_reports(session: Session, result: Audit, by_own_logs: Mapping[str, bool | None] | None) -> Outcome:

@@ -473,6 +473,20 @@ def test_stopped_by_the_user_it_keeps_a_usable_report(cli, tmp_path, kind):
     assert not leftovers(tmp_path)
 
 
+def test_a_cache_remembers_how_long_gold_took(run_cli, tmp_path):
+    """For the order of the next audit; what cannot be read of it is as if it were not there."""
+    remembered = tmp_path / "cache/.durations.json"
+    words = ("audit", predictions(tmp_path, n7=gold(7)), *COMMON, *BANK, "--repeats", 1)
+    for before in (None, "spoilt", '{"example__pocketknife-1": 9}'):
+        if before is not None:
+            remembered.write_text(before)
+        done = run_cli(*words, "--cache", tmp_path / "cache")
+        assert done.returncode == 0, done.stderr
+        seconds = json.loads(remembered.read_text())
+        assert seconds.pop("example__pocketknife-7") > 0
+        assert seconds == ({} if before in (None, "spoilt") else json.loads(before))
+
+
 def test_a_second_run_takes_everything_from_the_first(demo, run_cli, tmp_path):
     out = tmp_path / "copy"
     shutil.copytree(demo[0], out)
@@ -491,4 +505,4 @@ def test_a_second_run_takes_everything_from_the_first(demo, run_cli, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert instances(out) == instances(demo[0])
-    assert list((tmp_path / "empty").iterdir()) == []  # nothing was run
+    assert list((tmp_path / "empty").glob("[!.]*")) == []  # nothing was run

@@ -62,10 +62,19 @@ def test_stopped_during_the_imports_it_says_so(tmp_path):
     assert (done.returncode, done.stderr) == (1, STOPPED)
 
 
-def test_a_stop_is_no_silent_exit_code(monkeypatch, capsys):
-    def stop(*_arguments, **_options):
-        raise KeyboardInterrupt
+def _stop(*_arguments, **_options):
+    raise KeyboardInterrupt
 
+
+def _trip_over_a_stop(*_arguments, **_options):
+    try:
+        raise KeyboardInterrupt
+    finally:
+        os.close(10**6)
+
+
+@pytest.mark.parametrize("stop", [_stop, _trip_over_a_stop])
+def test_a_stop_is_no_silent_exit_code(stop, monkeypatch, capsys):
     monkeypatch.setattr("utboost_action.commands.bank.read_bank", stop)
     monkeypatch.setattr(cli.signal, "signal", lambda *_arguments: None)
     monkeypatch.setattr(sys, "argv", ["utboost-action", "bank", "list", "--bank", "x"])
