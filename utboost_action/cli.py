@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import signal
 import sys
 import tempfile
 from typing import Annotated, Any
@@ -86,7 +85,6 @@ def _global_options(
 
 def main() -> None:
     """Run the command line: errors become one line on stderr and the exit code of their class."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app(standalone_mode=True)
     except AuditError as problem:

@@ -76,7 +76,6 @@ def _trip_over_a_stop(*_arguments, **_options):
 @pytest.mark.parametrize("stop", [_stop, _trip_over_a_stop])
 def test_a_stop_is_no_silent_exit_code(stop, monkeypatch, capsys):
     monkeypatch.setattr("utboost_action.commands.bank.read_bank", stop)
-    monkeypatch.setattr(cli.signal, "signal", lambda *_arguments: None)
     monkeypatch.setattr(sys, "argv", ["utboost-action", "bank", "list", "--bank", "x"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
