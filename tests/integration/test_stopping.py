@@ -88,7 +88,6 @@ def test_a_full_disk_says_which_folders_to_look_at(monkeypatch, capsys, name):
         raise OSError(errno.ENOSPC, "No space left on device", name)
 
     monkeypatch.setattr("utboost_action.commands.bank.read_bank", full)
-    monkeypatch.setattr(cli.signal, "signal", lambda *_arguments: None)
     monkeypatch.setattr(sys, "argv", ["utboost-action", "bank", "export", "--bank=b", "--out", "o"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
