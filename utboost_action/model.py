@@ -200,14 +200,18 @@ class Showing:
     problem: str = ""
 
 
+PROPOSED_BY_MODEL = "model:"  # how the `issue_from` of a model's proposal begins
+
+
 @dataclass(frozen=True, slots=True)
 class Signals:
     """What speaks for and against an augmented test, as far as it was asked (docs/method.md).
 
     base_messages: test -> the failures of its assertions on base, each run alone (a test stops at its
     first failure; this says what base does at the later ones). issue: the sentence of the issue that the
-    test rests on, issue_from: the model or person that named it. fail_to_pass, pass_to_pass: what the
-    official reading of gold and base shows for the whole suite, for exported rows.
+    test rests on, issue_from: who named it; a model that only proposes it is `model:` and its name.
+    fail_to_pass, pass_to_pass: what the official reading of gold and base shows for the whole suite, for
+    exported rows.
     """
 
     showings: tuple[Showing, ...] = ()
@@ -217,6 +221,11 @@ class Signals:
     decisions: tuple[Decision, ...] = ()
     fail_to_pass: tuple[str, ...] = ()
     pass_to_pass: tuple[str, ...] = ()
+
+    @property
+    def issue_proposed(self) -> bool:
+        """Whether the sentence is a model's proposal that nobody has taken up."""
+        return bool(self.issue) and self.issue_from.startswith(PROPOSED_BY_MODEL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def imported(now: Sequence[AugmentedTest], new: Iterable[AugmentedTest]) -> Impo
             entries.append(test)
             continue
         kept += 1
-        if known.signals == Signals() and test.signals != Signals():
+        if not _says_something(known.signals) and _says_something(test.signals):
             entries.append(replace(test, id=known.id))
         else:
             entries.append(replace(known, targets=test.targets or known.targets))
@@ -75,6 +75,13 @@ def measured(
         )
         result.append(replace(known, signals=signals, validation=test.validation))
     return result
+
+
+def _says_something(signals: Signals) -> bool:
+    """Whether anybody measured or decided anything; what a test's author proposes is neither."""
+    if signals.issue_proposed:
+        signals = replace(signals, issue="", issue_from="")
+    return signals != Signals()
 
 
 def known_tests(entry: AugmentedTest) -> tuple[str, ...]:

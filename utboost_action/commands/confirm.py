@@ -33,6 +33,7 @@ from utboost_action.confirm import Effort, Juror, confirm
 from utboost_action.errors import AuditError, InputError
 from utboost_action.execution.floor import Floor
 from utboost_action.execution.store import RunStore
+from utboost_action.generation.grounding import LEAST_WORDS
 from utboost_action.leaderboard import read_submission
 from utboost_action.leaderboard.checkout import submission_folders
 from utboost_action.logs import parser_for_repo
@@ -43,7 +44,6 @@ from utboost_action.report.escaping import printable
 from utboost_action.settings import SandboxKind, Settings, default_cache
 
 _BANK = Annotated[Path, typer.Option(help="The bank folder.")]
-_LEAST_WORDS = 3  # of a sentence
 _NAMED = 3  # tests of an entry, in a message
 _WHO = Annotated[str, typer.Option(help="Who says so (default: the user's name).")]
 
@@ -212,16 +212,24 @@ def bank_retire_command(
 def bank_relate_command(
     test: Annotated[str, typer.Argument(help="An entry's id.")],
     bank: _BANK,
-    sentence: Annotated[str, typer.Option(help="The sentence of the issue that the test rests on.")],
+    sentence: Annotated[
+        str,
+        typer.Option(
+            help="The sentence of the issue that the test rests on (default: what its author proposed)."
+        ),
+    ] = "",
     who: _WHO = "",
     benchmark: Annotated[str | None, typer.Option(help="Rows, to check that the issue says so.")] = None,
 ) -> None:
     """Record the sentence of the issue that a test rests on."""
-    if len(sentence.split()) < _LEAST_WORDS:
-        raise InputError(
-            f"--sentence {sentence!r}: quote a sentence of the issue, {_LEAST_WORDS} words at least"
-        )
     entry = _entry(bank, test)
+    if not sentence and not entry.signals.issue:
+        raise InputError(f"{entry.id}: nobody proposed a sentence of the issue; give one with --sentence")
+    sentence = sentence or entry.signals.issue
+    if len(sentence.split()) < LEAST_WORDS:
+        raise InputError(
+            f"--sentence {sentence!r}: quote a sentence of the issue, {LEAST_WORDS} words at least"
+        )
     if benchmark is not None:
         row = read_benchmark(benchmark, parser_for_repo=parser_for_repo).instances.get(entry.instance_id)
         if row is None or " ".join(sentence.split()) not in " ".join(row.problem_statement.split()):

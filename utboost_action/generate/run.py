@@ -6,8 +6,9 @@ client of its own calls `generate`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from utboost_action.benchmark.bank import update_bank
@@ -26,6 +27,7 @@ from utboost_action.generation.asking import (
 from utboost_action.generation.assembly import patch_of, with_unique_names
 from utboost_action.generation.connection import connected
 from utboost_action.generation.gates import Gate, Tally
+from utboost_action.generation.grounding import Ground, Source, ground_of
 from utboost_action.generation.localisation import Location, Scope, localise
 from utboost_action.generation.mentioned import mentioned_in
 from utboost_action.generation.official import read_official
@@ -46,7 +48,15 @@ from utboost_action.generation.tokens import PromptTooLargeError
 from utboost_action.generation.trials import Rules, Validated, validate
 from utboost_action.generation.units import Unit
 from utboost_action.generation.writing import writing_prompt
-from utboost_action.model import AugmentedTest, BankStatus, Instance, TestMode, Validation
+from utboost_action.model import (
+    PROPOSED_BY_MODEL,
+    AugmentedTest,
+    BankStatus,
+    Instance,
+    Signals,
+    TestMode,
+    Validation,
+)
 from utboost_action.storage import canonical_json, content_key, write_atomically
 
 Progress = Callable[[InstanceResult], None]
@@ -166,6 +176,16 @@ def _guarded(
         sandbox.discard(image)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the model gave. left_out: fuller versions of the writing prompt that did not fit; shown: its text."""
+
+    location: Location
+    left_out: int
+    shown: str
+    sampled: Sampled
+
+
 class _Generation:
     """One instance on its way through the stages."""
 
@@ -187,11 +207,16 @@ class _Generation:
         """All stages, in the order of the paper."""
         view = self.bench.view()
         self.official = read_official(self.instance.test_patch)
-        location, left_out, sampled = self.ask(view)
+        asked = self.ask(view)
+        location, sampled = asked.location, asked.sampled
         units = self.units(sampled, view)
         validated, notes = validate(units, view, self.bench, self.rules, self.tally)
         coverage = self.bench.coverage(self.all_patch(validated, view))
-        tests = tuple(self.entry(one, sampled) for one in validated)
+        issue = self.instance.problem_statement
+        grounds = [ground_of(one.unit.reason, issue, asked.shown) for one in validated]
+        tests = tuple(
+            self.entry(one, ground, sampled) for one, ground in zip(validated, grounds, strict=True)
+        )
         return InstanceResult(
             instance_id=self.instance.instance_id,
             state=InstanceState.WRITTEN if tests else InstanceState.NO_TEST,
@@ -204,7 +229,8 @@ class _Generation:
             rejections=tuple(f"{one.gate} | {one.where} | {one.detail}" for one in self.tally.rejections),
             files=location.files,
             fallbacks=location.fallbacks,
-            left_out=left_out,
+            left_out=asked.left_out,
+            grounds=dict(sorted(Counter(str(ground.source) for ground in grounds).items())),
             coverage=coverage,
             notes=notes,
         )
@@ -214,8 +240,8 @@ class _Generation:
         """The gates' own settings."""
         return Rules(self.options.gold_repeats, self.options.test_seconds)
 
-    def ask(self, view: RepositoryView) -> tuple[Location, int, Sampled]:
-        """Localise, then sample tests: (where, versions of the prompt that were too large, samples)."""
+    def ask(self, view: RepositoryView) -> _Asked:
+        """Localise, then sample tests."""
         options, instance = self.options, self.instance
         differential = options.strategy is Strategy.DIFFERENTIAL
         prefix = prefix_of(
@@ -254,7 +280,7 @@ class _Generation:
             instance_id=instance.instance_id,
             read=lambda sample: units_of_sample(sample, view, self.official, silent),
         )
-        return location, fitted.step, sampled
+        return _Asked(location, fitted.step, prefix.text + fitted.text, sampled)
 
     def units(self, sampled: Sampled, view: RepositoryView) -> tuple[Unit, ...]:
         """The distinct units of all samples, uniquely named, at most `most_tests`."""
@@ -270,9 +296,10 @@ class _Generation:
         """One patch with all surviving tests that fit together."""
         return patch_of([one.unit for one in validated], view) if validated else ""
 
-    def entry(self, one: Validated, sampled: Sampled) -> AugmentedTest:
+    def entry(self, one: Validated, ground: Ground, sampled: Sampled) -> AugmentedTest:
         """A validated unit as an entry of the bank; its time is that of the reply it came from."""
         sample = next(sample for sample in sampled.samples if sample.label == one.unit.sample)
+        in_issue = ground.source is Source.ISSUE
         return AugmentedTest(
             id=f"{self.instance.instance_id}:utg-{content_key(one.patch)[:12]}",
             instance_id=self.instance.instance_id,
@@ -282,12 +309,16 @@ class _Generation:
             source=f"utgenerator:{self.options.strategy}",
             status=BankStatus.CANDIDATE,
             validation=Validation(one.gold_runs, one.base, False, self.image_id, sample.reply.at or None),
-            rationale=_rationale(one.unit, sample, self.options.model),
+            rationale=_rationale(one.unit, ground, sample, self.options.model),
+            signals=Signals(
+                issue=ground.text if in_issue else "",
+                issue_from=f"{PROPOSED_BY_MODEL}{self.options.model}" if in_issue else "",
+            ),
         )
 
 
-def _rationale(unit: Unit, sample: Sample, model: str) -> str:
-    reason = f"rests on: {unit.reason}; " if unit.reason else ""
+def _rationale(unit: Unit, ground: Ground, sample: Sample, model: str) -> str:
+    reason = f"rests on {ground.source}: {unit.reason}; " if unit.reason else ""
     return (
         f"{reason}written by {model}, prompt {sample.request_hash}, sample {unit.sample}, "
         f"temperature {sample.temperature:g}"

@@ -16,7 +16,7 @@ _MIDDLE = re.compile(r"={7}\s*")
 _REPLACE = re.compile(r">{5,9} ?REPLACE\s*")
 _FILE = re.compile(r"(?:FILE:|###)\s*`?(?P<path>[^`]+?)`?\s*")
 _IMPORT = re.compile(r"IMPORT:\s*`?(?P<statement>[^`]+?)`?\s*")
-_WHY = re.compile(r"WHY:\s*`?(?P<name>\w+)`?\s*:?\s*(?P<reason>.*)")
+_WHY = re.compile(r"WHY:\s*`?(?:\w+(?:\.|::))*(?P<name>\w+)`?\s*:?\s*(?P<reason>.*)")
 _FENCE = re.compile(r"```\w*\s*")
 _REASON_LIMIT = 400
 

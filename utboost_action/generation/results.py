@@ -30,7 +30,8 @@ class InstanceResult:
     detail: for FAILED, PENDING and BUDGET, why. samples, missing: replies had and not had. distinct:
     different tests that passed the static gates. counters: gate -> rejections; rejections: each of them
     as `gate | where | detail`. files, fallbacks: the localisation's files and the levels that fell back.
-    left_out: versions of the writing prompt that were too large. coverage: None where not measured.
+    left_out: versions of the writing prompt that were too large. grounds: where the quote stands that a
+    test's author gives for it -> tests. coverage: None where not measured.
     """
 
     instance_id: str
@@ -46,6 +47,7 @@ class InstanceResult:
     files: tuple[str, ...] = ()
     fallbacks: tuple[str, ...] = ()
     left_out: int = 0
+    grounds: Mapping[str, int] = field(default_factory=dict)
     coverage: Coverage | None = None
     usage: Mapping[str, Usage] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -124,6 +126,13 @@ def report_lines(report: GenerationReport) -> list[str]:
             lines.append(
                 "  turned away: " + ", ".join(f"{gate} {count}" for gate, count in one.counters.items())
             )
+        if one.grounds:
+            lines.append(
+                "  by their author they rest on: "
+                + ", ".join(f"{source} {count}" for source, count in one.grounds.items())
+            )
+        if one.left_out:
+            lines.append(f"  the writing prompt had no room for all; its version {one.left_out + 1} was sent")
         lines += [f"  {note}" for note in one.notes]
     cost = f", {report.usd:.4f} USD" if report.usd is not None else ""
     exact = "" if report.spent.measured else " (bounds where the endpoint gave no figures)"

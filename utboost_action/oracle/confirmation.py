@@ -60,7 +60,8 @@ class Tally:
     jury: int = 0
     killed: tuple[str, ...] = ()  # names of the mutants that only this test kills
     mutants: int = 0  # that the original tests leave alive
-    has_issue: bool = False
+    has_issue: bool = False  # a person says which sentence of the issue the test rests on
+    proposed: bool = False  # a model does
 
     @property
     def jury_share(self) -> float:
@@ -86,7 +87,8 @@ def tally_of(entry: AugmentedTest, test: str, candidate_key: str = "") -> Tally:
         jury=len(jurors),
         killed=tuple(showing.name for showing in mutants if test in showing.fails),
         mutants=len(mutants),
-        has_issue=bool(entry.signals.issue),
+        has_issue=bool(entry.signals.issue) and not entry.signals.issue_proposed,
+        proposed=entry.signals.issue_proposed,
     )
 
 
@@ -153,6 +155,8 @@ def _weigh(
         )
     if tally.has_issue:
         support.append("it rests on a sentence of the issue")
+    if tally.proposed:
+        support.append("its author, a model, quotes the issue for it")
     missing = []
     if difference.repeats < thresholds.repeats:
         missing.append(f"only {difference.repeats} of {thresholds.repeats} repeats")

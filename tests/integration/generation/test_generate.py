@@ -97,7 +97,14 @@ def test_what_survives_every_gate_is_in_the_bank(whole_run):
     assert test.source == "utgenerator:issue"
     assert str(test.status) == "candidate"
     assert test.validation.gold_runs == 3
-    assert "at most high" in test.rationale
+    quote = "It returns at most high, says its docstring."
+    assert test.rationale.startswith(f'rests on the issue: "{quote}"; written by ')
+    assert (test.signals.issue, test.signals.issue_from) == (quote, "model:test-model")
+    assert test.signals.issue_proposed
+    unquoted = by_name["test_empty_range"]
+    assert unquoted.rationale.startswith("rests on nothing that the prompt shows: none; written by ")
+    assert not unquoted.signals.issue
+    assert result.grounds == {"nothing that the prompt shows": 1, "the issue": 1, "unsaid": 2}
     assert "import pytest" in by_name["test_empty_range"].patch
     assert "import pytest" not in test.patch
     assert len(result.coverage.executable) == 4

@@ -275,6 +275,15 @@ def test_what_is_no_sentence_is_refused(bank, sentence):
         run("bank-relate", "e", "--bank", bank, "--sentence", sentence)
 
 
+def test_a_person_takes_up_what_the_author_of_a_test_quotes(bank):
+    with pytest.raises(InputError, match="nobody proposed a sentence"):
+        run("bank-relate", "e", "--bank", bank)
+    proposed = Signals(issue="It counts as nothing.", issue_from="model:some-model")
+    write_bank(bank, [replace(entry_of(bank), signals=proposed)], {})
+    run("bank-relate", "e", "--bank", bank, "--who", "one")
+    assert entry_of(bank).signals == replace(proposed, issue_from="one")
+
+
 def test_an_empty_bank_is_called_so(tmp_path):
     (tmp_path / "none").mkdir()
     with pytest.raises(InputError, match="is empty"):

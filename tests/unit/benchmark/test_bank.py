@@ -1,11 +1,13 @@
 import json
+from dataclasses import replace
 
 import pytest
 from builders import augmented, diff
 
 from utboost_action.benchmark.bank import published_shape, read_bank, with_status, write_bank
+from utboost_action.benchmark.bank_merge import imported
 from utboost_action.errors import InputError
-from utboost_action.model import BankStatus, TestMode
+from utboost_action.model import BankStatus, Signals, TestMode
 
 
 def published(tmp_path, **entries):
@@ -100,3 +102,13 @@ def test_wrong_bank_files_are_named(tmp_path, content, says):
 def test_no_bank_says_how_to_make_one(tmp_path):
     with pytest.raises(InputError, match="bank import"):
         read_bank(tmp_path / "nothing")
+
+
+def test_an_import_brings_measurements_where_a_model_alone_has_spoken():
+    proposed = Signals(issue="It counts as nothing.", issue_from="model:some-model")
+    here = replace(augmented("a"), signals=proposed)
+    measured = replace(augmented("b"), signals=replace(proposed, pass_to_pass=("t",)))
+    (entry,) = imported([here], [measured]).entries
+    assert (entry.id, entry.signals) == ("a", measured.signals)
+    (entry,) = imported([replace(here, signals=measured.signals)], [here]).entries
+    assert entry.signals == measured.signals

@@ -179,7 +179,7 @@ class TestNew:
 
 def test_each_test_is_a_unit_with_what_it_needs():
     code = SEVERAL
-    found, gates = units(added(code) + 'WHY: test_a: "since so"\n')
+    found, gates = units(added(code) + 'WHY: test_a: "since so"\nWHY: TestX.test_c: it does\n')
     assert gates == []
     assert {one.test: [name for add in one.support for name in add.names] for one in found} == {
         "test_a": ["json", "helper"],
@@ -187,7 +187,7 @@ def test_each_test_is_a_unit_with_what_it_needs():
         "test_c": [],
         "test_d": [],
     }
-    assert found[0].reason == '"since so"'
+    assert [one.reason for one in found] == ['"since so"', "", "it does", ""]
     text = files_of([found[2]], view())[CALC]
     assert "test_c" in text
     assert "test_d" not in text

@@ -1,7 +1,7 @@
 """The rule that combines the signals, row by row as docs/method.md has it."""
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +51,14 @@ def test_a_divergence_takes_more():
     assert standing(Signals(variants(4), issue="it says so"), DIVERGENCE) is Standing.OPEN
     assert standing(Signals((*variants(4), KILLER), issue="it says so"), DIVERGENCE) is Standing.CONFIRMED
     assert standing(Signals(jurors(2, 1)), DIVERGENCE) is Standing.CONFIRMED
+
+
+def test_what_a_model_quotes_counts_once_a_person_takes_it_up():
+    proposed = Signals((*variants(4), KILLER), issue="it says so", issue_from="model:some-model")
+    assert standing(proposed, DIVERGENCE) is Standing.OPEN
+    grounds = grounds_of(entry(signals=proposed), difference(DIVERGENCE), "own")
+    assert "its author, a model, quotes the issue for it" in grounds.words
+    assert standing(replace(proposed, issue_from="someone"), DIVERGENCE) is Standing.CONFIRMED
 
 
 def test_too_few_repeats_or_an_unknown_base_confirm_nothing():
