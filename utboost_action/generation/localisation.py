@@ -67,8 +67,8 @@ class Window:
 class Location:
     """Where tests belong. fallbacks: the levels (files, places, lines) whose reply gave nothing.
 
-    windows: the chosen lines, then those that the official test patch adds, widened by the context
-    lines and merged where they touch.
+    windows: the chosen lines, best first, then those that the official test patch adds; widened by the
+    context lines, and each without what a window before it shows.
     """
 
     files: tuple[str, ...]
@@ -103,7 +103,8 @@ def locate_files(scope: Scope, client: ModelClient, tally: Tally) -> tuple[str, 
     """Level 1: at most `top_files` paths of the tree, best first."""
     trees = tree_versions(scope.view.paths, scope.official.paths)
     versions = (
-        prompting.render("files.j2", scope.prefix, tree=tree, count=scope.top_files) for tree in trees
+        prompting.render("files.j2", scope.prefix, tree=tree, part=step > 0, count=scope.top_files)
+        for step, tree in enumerate(trees)
     )
 
     def check(text: str) -> str:
@@ -129,7 +130,9 @@ def locate_places(scope: Scope, files: Sequence[str], client: ModelClient, tally
         forms += [(skeletons.outline, count) for count in range(len(usable), 0, -1)]
         for form, count in forms:
             shown = [{"path": path, "text": form(scope.view.files[path])} for path in usable[:count]]
-            yield prompting.render("places.j2", scope.prefix, files=shown, count=_PLACES)
+            yield prompting.render(
+                "places.j2", scope.prefix, files=shown, unshown=len(usable) - count, count=_PLACES
+            )
 
     def check(entry: dict[str, str | int]) -> Place:
         path, name = known_path(str(entry["path"]), usable), str(entry["name"])
@@ -149,8 +152,10 @@ def locate_lines(
     paths = list(dict.fromkeys(place.path for place in places))
 
     def versions() -> Iterator[str]:
-        for count in range(len(places), 0, -1):
-            shown = [{"path": one.path, "text": _numbered(scope.view, one)} for one in places[:count]]
+        for count in range(len(places), -1, -1):
+            texts = [_numbered(scope.view, one) for one in places[:count]]
+            texts += [_span(one.definition) for one in places[count:]]
+            shown = [{"path": place.path, "text": text} for place, text in zip(places, texts, strict=True)]
             yield prompting.render("lines.j2", scope.prefix, places=shown, count=_RANGES)
 
     def check(entry: dict[str, str | int]) -> Window:
@@ -165,18 +170,26 @@ def locate_lines(
 
 
 def widened(ranges: Sequence[Window], view: RepositoryView, lines: int) -> tuple[Window, ...]:
-    """The ranges with `lines` more on both sides, cut to the file, merged where they overlap or touch."""
+    """The ranges, in their order, with `lines` more on both sides, cut to the file.
+
+    A line stands in the first of them alone, so a later range may fall apart or be left out.
+    """
     result: list[Window] = []
-    for path in dict.fromkeys(window.path for window in ranges):
-        length = len(lines_of(view.files[path]))
-        wide = sorted(
-            (max(1, one.first - lines), min(length, one.last + lines)) for one in ranges if one.path == path
-        )
-        for first, last in wide:
-            if result and result[-1].path == path and first <= result[-1].last + 1:
-                result[-1] = replace(result[-1], last=max(last, result[-1].last))
-            elif last >= first:
-                result.append(Window(path, first, last))
+    shown: dict[str, set[int]] = {}
+    for one in ranges:
+        known = shown.setdefault(one.path, set())
+        length = len(lines_of(view.files[one.path]))
+        fresh = [
+            line
+            for line in range(max(1, one.first - lines), min(length, one.last + lines) + 1)
+            if line not in known
+        ]
+        known.update(fresh)
+        for before, line in zip([None, *fresh], fresh, strict=False):
+            if before == line - 1:
+                result[-1] = replace(result[-1], last=line)
+            else:
+                result.append(Window(one.path, line, line))
     return tuple(result)
 
 
@@ -246,6 +259,10 @@ def _official_windows(scope: Scope) -> tuple[Window, ...]:
     )
 
 
+def _span(one: Definition) -> str:
+    return f"{one.first}-{one.last} {one.name.rpartition('.')[2]}"
+
+
 def _numbered(view: RepositoryView, place: Place) -> str:
     """The source of a function with line numbers; of a long class its header and its methods' spans."""
     one = place.definition
@@ -257,6 +274,6 @@ def _numbered(view: RepositoryView, place: Place) -> str:
             for other in _definitions(view, place.path)
             if other.name.startswith(f"{one.name}.") and other.name.count(".") == depth
         ]
-        spans = [f"{other.first}-{other.last} {other.name.rpartition('.')[2]}" for other in methods]
+        spans = [_span(other) for other in methods]
         return "\n".join([f"{one.header} {lines[one.header - 1].strip()}", *spans])
     return "\n".join(f"{number} {lines[number - 1]}".rstrip() for number in range(one.first, one.last + 1))
