@@ -178,7 +178,7 @@ def _guarded(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the model gave. left_out: fuller writing prompts that did not fit. shown: the one that was sent."""
+    """What the model gave. left_out: fuller writing prompts that did not fit. shown: the prompt sent."""
 
     location: Location
     left_out: int
