@@ -87,9 +87,17 @@ def audit_command(
     model: Annotated[str, typer.Option(help=f"For --generate: {_HELP['model']}.")] = "",
     base_url: Annotated[str, typer.Option(help=f"For --generate: {_HELP['base_url']}.")] = "",
     profile: Annotated[Profile, typer.Option(help=f"For --generate: {_HELP['profile']}.")] = Profile.PAPER,
+    schedule: Annotated[str, typer.Option(help=f"For --generate: {_HELP['schedule']}.")] = "",
     replay: Annotated[Path | None, typer.Option(help=f"For --generate: {_HELP['replay']}.")] = None,
     budget_tokens: Annotated[
         int | None, typer.Option(help=f"For --generate: {_HELP['budget_tokens']}.")
+    ] = None,
+    budget_usd: Annotated[float | None, typer.Option(help=f"For --generate: {_HELP['budget_usd']}.")] = None,
+    price_prompt: Annotated[
+        float | None, typer.Option(help=f"For --generate: {_HELP['price_prompt']}.")
+    ] = None,
+    price_completion: Annotated[
+        float | None, typer.Option(help=f"For --generate: {_HELP['price_completion']}.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> None:
@@ -121,8 +129,12 @@ def audit_command(
             model=model or ("replay" if replay else ""),
             base_url=base_url,
             profile=profile,
+            schedule=schedule,
             replay=replay,
             budget_tokens=budget_tokens,
+            budget_usd=budget_usd,
+            price_prompt=price_prompt,
+            price_completion=price_completion,
         )
         settings = _with_generated(settings, options)
     raise typer.Exit(_audit(settings, as_json=as_json))

@@ -69,7 +69,10 @@ def generate_command(
 ) -> None:
     """Write stronger tests with a language model; what passes every gate goes into the bank.
 
-    The API key is read from OPENAI_API_KEY only. Killed and started again, it neither asks nor pays twice.
+    The API key is read from OPENAI_API_KEY only; --base-url may name a local endpoint, which needs none.
+    Killed and started again, it asks only for what was under way. What a run takes is 61 samples an
+    instance, 5 with --profile quick. Exit codes: 0 done; 1 no instance came to its end; 2 wrong usage or
+    input.
     """
     for option, folder in (("--prompts-out", prompts_out), ("--replies", replies)):
         if folder is not None:
@@ -107,9 +110,11 @@ def generate_command(
     report = generate_tests(settings, options, chosen, patches)
     if as_json:
         typer.echo(json.dumps(report_document(report), indent=1, sort_keys=True, ensure_ascii=True))
-        return
-    for line in report_lines(report):
-        typer.echo(printable(line))
+    else:
+        for line in report_lines(report):
+            typer.echo(printable(line))
+    if report.undone:
+        raise typer.Exit(1)
 
 
 def generate_tests(

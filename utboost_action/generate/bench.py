@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -130,8 +130,8 @@ class SandboxBench:
             )
         return {str(key): str(value) for key, value in answer.items()}
 
-    def coverage(self, patch: str) -> Coverage | None:
-        """What the official tests, and those with `patch` on top, run of gold's changed lines.
+    def coverage(self, patches: Sequence[str]) -> Coverage | None:
+        """What the official tests, and those with each of `patches` on top, run of gold's changed lines.
 
         None where gold changes no Python line that holds code, or where the runs left no trace (a runner
         that starts Python in a way the tracer does not reach).
@@ -140,8 +140,11 @@ class SandboxBench:
         original = self._hit(watched, "") if watched else None
         if original is None or not original[0] or not original[1]:
             return None
-        more = self._hit(watched, patch) if patch else original
-        return Coverage(original[0], original[1], original[1] | (more[1] if more else frozenset()))
+        hit = original[1]
+        for patch in patches:
+            more = self._hit(watched, patch)
+            hit |= more[1] if more else frozenset()
+        return Coverage(original[0], original[1], hit)
 
     def _hit(
         self, watched: Mapping[str, tuple[int, ...]], patch: str

@@ -24,7 +24,7 @@ from utboost_action.generation.asking import (
     ReplayMissError,
     Usage,
 )
-from utboost_action.generation.assembly import patch_of, with_unique_names
+from utboost_action.generation.assembly import groups_of, patch_of, with_unique_names
 from utboost_action.generation.connection import connected
 from utboost_action.generation.gates import Gate, Tally
 from utboost_action.generation.grounding import Ground, Source, ground_of
@@ -127,11 +127,12 @@ def generate(
     results = []
     for instance in instances:
         result = _guarded(instance, options, sandbox, client, folder, candidates or {}, image_template)
-        _add_to_bank(bank, instance, result.tests)
+        result = replace(result, added=_add_to_bank(bank, instance, result.tests))
         write_atomically(folder / f"{instance.instance_id}.json", canonical_json(result_document(result)))
         progress(result)
         results.append(result)
-    notes = (_NOT_ISOLATED,) if sandbox.trusted_only else ()
+    ran = any(result.distinct for result in results)
+    notes = (_NOT_ISOLATED,) if sandbox.trusted_only and ran else ()
     return GenerationReport(tuple(results), spent=Usage(), notes=notes)
 
 
@@ -172,6 +173,8 @@ def _guarded(
         return _ended(instance, InstanceState.BUDGET, str(problem))
     except (AuditError, PromptTooLargeError, UnusableSourceError) as problem:
         return _ended(instance, InstanceState.FAILED, str(problem))
+    except (ValueError, RecursionError) as problem:  # of odd data; the other instances go on
+        return _ended(instance, InstanceState.FAILED, f"{type(problem).__name__}: {problem}")
     finally:
         sandbox.discard(image)
 
@@ -211,7 +214,8 @@ class _Generation:
         location, sampled = asked.location, asked.sampled
         units = self.units(sampled, view)
         validated, notes = validate(units, view, self.bench, self.rules, self.tally)
-        coverage = self.bench.coverage(self.all_patch(validated, view))
+        groups = groups_of([one.unit for one in validated])
+        coverage = self.bench.coverage([patch_of(group, view) for group in groups])
         issue = self.instance.problem_statement
         grounds = [ground_of(one.unit.reason, issue, asked.shown) for one in validated]
         tests = tuple(
@@ -224,6 +228,7 @@ class _Generation:
             samples=len(sampled.samples),
             missing=sampled.missing,
             ending=str(sampled.ending),
+            detail=sampled.problem,
             distinct=len(units),
             counters=self.tally.counters(),
             rejections=tuple(f"{one.gate} | {one.where} | {one.detail}" for one in self.tally.rejections),
@@ -248,7 +253,7 @@ class _Generation:
             instance.problem_statement,
             self.official,
             budget=options.context_tokens,
-            mark_source=instance.test_patch + self.candidate,
+            mark_source=instance.test_patch + self.candidate + (instance.patch if differential else ""),
             extra=differential_material(instance.patch, self.candidate) if differential else None,
         )
         scope = Scope(
@@ -292,10 +297,6 @@ class _Generation:
             self.tally.reject(Gate.OVER_LIMIT, f"{unit.sample} {unit.test}")
         return with_unique_names(distinct[: self.options.most_tests], view)
 
-    def all_patch(self, validated: Sequence[Validated], view: RepositoryView) -> str:
-        """One patch with all surviving tests that fit together."""
-        return patch_of([one.unit for one in validated], view) if validated else ""
-
     def entry(self, one: Validated, ground: Ground, sampled: Sampled) -> AugmentedTest:
         """A validated unit as an entry of the bank; its time is that of the reply it came from."""
         sample = next(sample for sample in sampled.samples if sample.label == one.unit.sample)
@@ -329,15 +330,18 @@ def _ended(instance: Instance, state: InstanceState, detail: str) -> InstanceRes
     return InstanceResult(instance.instance_id, state, detail)
 
 
-def _add_to_bank(bank: Path, instance: Instance, tests: Sequence[AugmentedTest]) -> None:
-    """Add what the bank lacks; an entry that it has may have been confirmed or retired since."""
+def _add_to_bank(bank: Path, instance: Instance, tests: Sequence[AugmentedTest]) -> int:
+    """Add what the bank lacks, and say how many; an entry that it has may have been confirmed since."""
     if bank.exists() and not bank.is_dir():
         raise InputError(f"--bank {str(bank)!r}: a file; tests are written to a folder, one file an instance")
     if not tests:
-        return
+        return 0
+    added: list[AugmentedTest] = []
 
     def lacking(now: tuple[AugmentedTest, ...]) -> list[AugmentedTest]:
         known = {test.id for test in now}
-        return [test for test in tests if test.id not in known]
+        added[:] = [test for test in tests if test.id not in known]
+        return added
 
     update_bank(bank, instance.instance_id, lacking, instance.base_commit)
+    return len(added)

@@ -7,6 +7,8 @@ What is new may be imports, functions, classes and simple assignments.
 from __future__ import annotations
 
 import ast
+import symtable
+import unittest
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -84,6 +86,8 @@ _STEERING = frozenset(
     )
 )
 
+_TEST_CASE = frozenset(dir(unittest.TestCase))
+
 
 def additions_of(path: str, original: str, edited: str) -> tuple[Addition, ...]:
     """Every statement that `edited` has beyond `original` ("" for a new file), in order.
@@ -97,6 +101,7 @@ def additions_of(path: str, original: str, edited: str) -> tuple[Addition, ...]:
     comparison = _Comparison(path, lines_of(edited), original == "")
     found = tuple(comparison.added(old.body, new.body, "", 0))
     _check_names(path, old, found)
+    _check_use(path, original, old, found)
     return found
 
 
@@ -108,11 +113,18 @@ def bound_names(node: ast.stmt) -> tuple[str, ...]:
         return tuple((alias.asname or alias.name).split(".")[0] for alias in node.names)
     if isinstance(node, ast.ImportFrom):
         return tuple(alias.asname or alias.name for alias in node.names)
-    return tuple(
-        inner.id
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-    )
+    return tuple(_stored(node))
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    """The names that are set in a node; those of comprehensions and lambdas are their own."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.comprehension):
+            yield from _stored(child.iter)
+        elif not isinstance(child, ast.Lambda):
+            yield from _stored(child)
 
 
 def test_methods(node: ast.stmt) -> list[Function]:
@@ -183,10 +195,16 @@ class _Comparison:
             raise RejectedError(
                 Gate.STRAY_STATEMENT, f"{where} (line {node.lineno}) is no test, helper or import"
             )
+        if isinstance(node, ast.Assign | ast.AnnAssign) and not _sets_names_alone(node):
+            raise RejectedError(
+                Gate.STRAY_STATEMENT, f"{where} (line {node.lineno}) sets what is no new name"
+            )
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             raise RejectedError(Gate.REDEFINES, f"{self.path}: a star import may redefine anything")
         if any(name in _STEERING or name.startswith("pytest_") for name in names) or _is_autouse(node):
             raise RejectedError(Gate.RUNNER_CONFIGURATION, f"{where} changes how other tests run")
+        if owner and isinstance(node, Function) and _is_inherited(node.name):
+            raise RejectedError(Gate.REDEFINES, f"{where} replaces what {owner} inherits")
         is_test = bool(test_methods(node)) or (isinstance(node, Function) and is_test_name(node.name))
         kind = AdditionKind.TEST if is_test else AdditionKind.HELPER
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -213,14 +231,59 @@ def _check_names(path: str, old: ast.Module, found: Sequence[Addition]) -> None:
         scope.update(addition.names)
 
 
+def _check_use(path: str, original: str, old: ast.Module, found: Sequence[Addition]) -> None:
+    """No new name of the module may be one that its code uses already: of a builtin, fixture, star import."""
+    if not original:
+        return
+    used = _globals(symtable.symtable(original, path, "exec"))
+    used -= {name for node in old.body for name in _all_bound(node)}  # judged by `_check_names`
+    arguments = {arg.arg for node in ast.walk(old) if isinstance(node, ast.arguments) for arg in node.args}
+    for addition in found:
+        taken = used | (arguments if _is_fixture(addition.node) else set())
+        for name in taken.intersection(addition.names if not addition.owner else ()):
+            raise RejectedError(Gate.REDEFINES, f"{path}: existing code uses another {name}")
+
+
+def _globals(table: symtable.SymbolTable) -> set[str]:
+    """The names of the module or beyond that code uses."""
+    inside = table.get_type() != "module"
+    here = {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (symbol.is_global() or not inside)
+    }
+    return here.union(*(_globals(child) for child in table.get_children()))
+
+
+def _is_fixture(node: ast.stmt) -> bool:
+    return any("fixture" in ast.dump(one) for one in getattr(node, "decorator_list", []))
+
+
+def _sets_names_alone(node: ast.Assign | ast.AnnAssign) -> bool:
+    targets: list[ast.expr] = list(node.targets) if isinstance(node, ast.Assign) else [node.target]
+    while targets:
+        target = targets.pop()
+        if isinstance(target, ast.Tuple | ast.List):
+            targets += target.elts
+        elif not isinstance(target, ast.Name):
+            return False
+    return True
+
+
+def _is_inherited(name: str) -> bool:
+    """Whether a method of that name may replace one that the class's existing tests call."""
+    return name in _TEST_CASE or name.startswith(("assert", "__"))
+
+
 def _imports_same(old: ast.Module, addition: Addition) -> bool:
     """Whether every clashing name of an import is imported from the same source by the original."""
-    had = {pair for node in ast.walk(old) if isinstance(node, ast.stmt) for pair in _import_pairs(node)}
+    had = {pair for node in ast.walk(old) if isinstance(node, ast.stmt) for pair in import_pairs(node)}
     names = {name for _, name in had}
-    return all(pair in had for pair in _import_pairs(addition.node) if pair[1] in names)
+    return all(pair in had for pair in import_pairs(addition.node) if pair[1] in names)
 
 
-def _import_pairs(node: ast.stmt) -> list[tuple[str, str]]:
+def import_pairs(node: ast.stmt) -> list[tuple[str, str]]:
+    """(what is imported, the name it gets) of an import statement; none for other statements."""
     if isinstance(node, ast.Import):
         return [
             (a.name if a.asname else a.name.split(".")[0], (a.asname or a.name).split(".")[0])
@@ -261,6 +324,7 @@ def _is_docstring(node: ast.stmt, body: Sequence[ast.stmt]) -> bool:
 def _is_autouse(node: ast.stmt) -> bool:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return any(
-        isinstance(decorator, ast.Call) and any(keyword.arg == "autouse" for keyword in decorator.keywords)
+        isinstance(decorator, ast.Call)
+        and any(keyword.arg in ("autouse", None) for keyword in decorator.keywords)
         for decorator in decorators
     )

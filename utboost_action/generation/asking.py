@@ -28,10 +28,15 @@ class PendingReplyError(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a chat. role: system, user or assistant."""
+    """One message of a chat. role: system, user or assistant. Lone surrogates in it become escapes."""
 
     role: str
     content: str
+
+    def __post_init__(self) -> None:
+        if not self.content.isascii():
+            clean = self.content.encode("utf-8", "backslashreplace").decode("utf-8")
+            object.__setattr__(self, "content", clean)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,10 +74,17 @@ def files_of(units: Sequence[Unit], view: RepositoryView) -> Mapping[str, str]:
 
 
 def composed(original: str, additions: Sequence[Addition]) -> str:
-    """The original's lines, untouched, with the additions at their places: imports, helpers, tests."""
+    """The original's lines, untouched, with the additions at their places: imports, helpers, tests.
+
+    Where a class ends, what goes into it comes before what goes behind it.
+    """
     order = list(AdditionKind)
     at: dict[int, list[Addition]] = {}
-    for one in sorted(additions, key=lambda one: order.index(one.kind)):
+
+    def place(one: Addition) -> tuple[int, int]:
+        return -(one.owner.count(".") + 1 if one.owner else 0), order.index(one.kind)
+
+    for one in sorted(additions, key=place):
         at.setdefault(one.after, []).append(one)
     lines = original.split("\n")
     ends_with_newline = not lines[-1]

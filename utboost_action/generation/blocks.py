@@ -14,7 +14,7 @@ REPLY_LIMIT = 200_000
 _SEARCH = re.compile(r"<{5,9} ?SEARCH\s*")
 _MIDDLE = re.compile(r"={7}\s*")
 _REPLACE = re.compile(r">{5,9} ?REPLACE\s*")
-_FILE = re.compile(r"(?:FILE:|###)\s*`?(?P<path>[^`]+?)`?\s*")
+_FILE = re.compile(r"(?:FILE:\s*`?(?P<path>[^`]+?)`?|###\s*`?(?P<heading>[^\s`]+\.py)`?)\s*")
 _IMPORT = re.compile(r"IMPORT:\s*`?(?P<statement>[^`]+?)`?\s*")
 _WHY = re.compile(r"WHY:\s*`?(?:\w+(?:\.|::))*(?P<name>\w+)`?\s*:?\s*(?P<reason>.*)")
 _FENCE = re.compile(r"```\w*\s*")
@@ -69,13 +69,16 @@ def read_reply(text: str) -> WrittenReply:
         elif _REPLACE.fullmatch(line):
             raise RejectedError(Gate.MALFORMED_EDIT, f"line {number}: a REPLACE mark without its SEARCH")
         elif match := _FILE.fullmatch(line):
-            path = match["path"].strip()
-        elif (match := _IMPORT.fullmatch(line)) and path:
+            path = (match["path"] or match["heading"]).strip()
+        elif match := _IMPORT.fullmatch(line):
             imports.setdefault(path, []).append(match["statement"].strip())
         elif match := _WHY.fullmatch(line):
             reasons.setdefault(match["name"], match["reason"].strip()[:_REASON_LIMIT])
     if not edits:
         raise RejectedError(Gate.NO_EDIT, "the reply holds no SEARCH block")
+    early = imports.pop("", [])  # before any FILE line
+    if early:
+        imports[edits[0].path] = early + imports.get(edits[0].path, [])
     return WrittenReply(tuple(edits), {key: tuple(value) for key, value in imports.items()}, reasons)
 
 

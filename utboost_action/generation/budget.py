@@ -108,6 +108,9 @@ class Budget:
 
     def _told(self) -> str:
         limits = [f"{self._tokens} tokens"] if self._tokens is not None else []
-        limits += [f"{self._usd} USD"] if self._usd is not None else []
+        limits += [f"{self._usd:.10f}".rstrip("0").rstrip(".") + " USD"] if self._usd is not None else []
         cost = f" ({self.usd:.4f} USD)" if self.usd is not None else ""
-        return f"the budget of {' and '.join(limits)} is used up: {self._spent.total} tokens{cost}"
+        return (
+            f"the budget of {' and '.join(limits)} is used up, by all that the transcript holds: "
+            f"{self._spent.total} tokens{cost}"
+        )

@@ -46,8 +46,8 @@ def connected(options: GenerationOptions, folder: Path, environ: Mapping[str, st
     if options.prompts_out is not None or options.replies is not None:
         replies = options.replies or options.prompts_out
         assert replies is not None
-        people = ReplyFolder(replies, prompts=options.prompts_out, record=transcript.append)
-        yield Connection(RecordedFirst(transcript, people), transcript, budget, [])
+        people = ReplyFolder(replies, prompts=options.prompts_out, transcript=transcript)
+        yield Connection(people, transcript, budget, [])
         return
     require_model(options, environ)
     with _endpoint(options, environ.get(KEY_VARIABLE, ""), budget, transcript) as connection:
@@ -58,8 +58,11 @@ def require_model(
     options: GenerationOptions, environ: Mapping[str, str], others: str = "--replay FILE or --prompts-out DIR"
 ) -> None:
     """Raise InputError when nothing and nobody can be asked. others: the options that do without a key."""
+    key = environ.get(KEY_VARIABLE, "")
+    if not key.isascii() or not key.isprintable() or key != key.strip():
+        raise InputError(f"{KEY_VARIABLE} holds characters that no key has; was a line end copied with it?")
     answered = options.replay or options.prompts_out or options.replies or options.base_url
-    if not answered and not environ.get(KEY_VARIABLE):
+    if not answered and not key:
         raise InputError(
             f"no model to ask: set {KEY_VARIABLE} (and --base-url for another endpoint), or give {others}"
         )

@@ -71,7 +71,7 @@ def replaced_once(text: str, edit: Edit) -> str:
 
 
 def with_imports(text: str, statements: Collection[str]) -> str:
-    """The text with those import statements that it lacks, behind its last import at module level.
+    """The text with those import statements that it lacks, behind the last import above its definitions.
 
     Raises RejectedError (MALFORMED_EDIT for what is no single import, UNPARSABLE for the text).
     """
@@ -108,17 +108,15 @@ def _bindings(node: ast.stmt) -> list[tuple[str, str]]:
 
 
 def _import_line(tree: ast.Module) -> int:
-    """The number of lines before the place of a further import."""
-    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    if imports:
-        return last_line(imports[-1])
-    first = tree.body[0] if tree.body else None
-    is_docstring = (
-        isinstance(first, ast.Expr)
-        and isinstance(first.value, ast.Constant)
-        and isinstance(first.value.value, str)
-    )
-    return last_line(first) if first is not None and is_docstring else 0
+    """The number of lines before the place of a further import: behind the last one above all definitions."""
+    place = 0
+    for number, node in enumerate(tree.body):
+        is_docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if is_docstring or isinstance(node, ast.Import | ast.ImportFrom):
+            place = last_line(node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            break
+    return place
 
 
 def _test_folders(view: RepositoryView, official: Collection[str]) -> frozenset[str]:

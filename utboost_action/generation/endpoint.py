@@ -17,7 +17,7 @@ import openai
 from utboost_action.generation.asking import BudgetExhaustedError, Exchange, ModelError, Reply, Request, Usage
 from utboost_action.generation.budget import Budget
 from utboost_action.generation.endpoint_features import Feature, Features, body_of
-from utboost_action.generation.tokens import token_bound
+from utboost_action.generation.tokens import tokens_at_most
 
 _MOST_CHOICES = 200
 _ERROR_TEXT = 300  # characters of an endpoint's message that are shown
@@ -39,12 +39,19 @@ class EndpointLimits:
 
 
 class _AgainError(Exception):
-    """A try that failed in a way that may pass; `wait`: seconds the endpoint asked for."""
+    """A try that failed in a way that may pass.
 
-    def __init__(self, reason: str, wait: float | None = None, received: int = 0) -> None:
+    wait: seconds the endpoint asked for. received: bytes of the reply that came. late: whether time ran
+    out, so that the endpoint may have written the whole reply.
+    """
+
+    def __init__(
+        self, reason: str, wait: float | None = None, received: int = 0, *, late: bool = False
+    ) -> None:
         super().__init__(reason)
         self.wait = wait
         self.received = received
+        self.late = late
 
 
 class Endpoint:
@@ -118,6 +125,7 @@ class Endpoint:
     def _call(self, request: Request, samples: list[int]) -> dict[int, Reply]:
         """One call with its retries; features that the endpoint refuses are given up on the way."""
         tries = 0
+        guessed: list[Feature] = []
         where = f"{request.instance_id}, {request.stage}"
         while True:
             if len(samples) > 1 and not self.features.has(Feature.MANY):
@@ -128,21 +136,26 @@ class Endpoint:
             except _AgainError as problem:
                 tries += 1
                 if tries > self._limits.retries:
-                    raise ModelError(f"{where}: no usable reply after {tries} tries: {problem}") from None
+                    raise ModelError(
+                        f"{where}: no usable reply after {tries} tries: {problem} ({self._client.base_url})"
+                    ) from None
                 self._sleep(problem.wait if problem.wait is not None else min(60.0, 0.5 * 2**tries))
             except openai.APIStatusError as refusal:
                 message, param = _told(refusal)
                 may_be_feature = refusal.status_code in (400, 404, 415, 422, 501)
-                feature = self.features.refused(message, param, used) if may_be_feature else None
+                feature = self.features.named(message, param, used) if may_be_feature else None
+                if feature is None and may_be_feature and refusal.status_code != 404:
+                    feature = self.features.guess(message, used)
+                    guessed += [feature] if feature else []
                 if feature is None:
-                    raise ModelError(
-                        f"{where}: the endpoint answers {refusal.status_code}: {message}"
-                    ) from None
+                    self.features.restore(guessed)
+                    answer = f"the endpoint answers {refusal.status_code}: {message}"
+                    raise ModelError(f"{where}: {answer} ({self._client.base_url})") from None
                 self.features.give_up(feature)
 
     def _try(self, request: Request, samples: list[int]) -> dict[int, Reply]:
         bound = Usage(
-            token_bound(*(message.content for message in request.messages)),
+            tokens_at_most(*(message.content for message in request.messages)),
             request.max_tokens * len(samples),
             measured=False,
         )
@@ -151,16 +164,22 @@ class Endpoint:
             try:
                 replies, usage = self._answer(request, samples)
             except _AgainError as problem:
-                lost = Usage(bound.prompt_tokens, problem.received // 3, measured=False)
-                call.settle(lost if problem.received else Usage())
-                if problem.received:
+                made = bound.completion_tokens if problem.late else problem.received // 3
+                lost = Usage(bound.prompt_tokens, made, measured=False) if made else Usage()
+                call.settle(lost)
+                if made:
                     self._record(Exchange(request, (), (), lost, self._clock() - begin, at))
+                raise
+            except ModelError:  # a reply that was made and is of no use
+                call.settle(bound)
+                self._record(Exchange(request, (), (), bound, self._clock() - begin, at))
                 raise
             except openai.APIStatusError:
                 call.settle(Usage())  # refused: nothing was made
                 raise
             call.settle(
-                usage or Usage(bound.prompt_tokens, sum(token_bound(r.text) for r in replies), measured=False)
+                usage
+                or Usage(bound.prompt_tokens, sum(tokens_at_most(r.text) for r in replies), measured=False)
             )
             stamped = tuple(Reply(reply.text, reply.finish, at) for reply in replies)
             taken = call.usage or Usage()
@@ -185,14 +204,18 @@ class Endpoint:
                     if size > self._limits.body:
                         raise ModelError(f"a reply of more than {self._limits.body} bytes was left unread")
                     if self._clock() > deadline:
-                        raise _AgainError(f"the reply took longer than {limit:g} s", received=size)
+                        raise _AgainError(f"the reply took longer than {limit:g} s", received=size, late=True)
         except openai.APIStatusError as refusal:
             _raise_if_passing(refusal, self._limits.longest_wait, self._now())
             raise
-        except openai.OpenAIError as problem:
-            raise _AgainError(f"{type(problem).__name__}: {problem}"[:_ERROR_TEXT], received=size) from None
-        except (httpx2.HTTPError, httpx2.StreamError, OSError) as problem:
-            raise _AgainError(f"{type(problem).__name__}: {problem}"[:_ERROR_TEXT], received=size) from None
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, OSError) as problem:
+            late = isinstance(problem, openai.APITimeoutError | httpx2.ReadTimeout) and not isinstance(
+                problem.__cause__, httpx2.ConnectTimeout
+            )
+            cause = str(problem.__cause__ or "")
+            more = f" ({cause})" if cause and cause not in str(problem) else ""
+            text = f"{type(problem).__name__}: {problem}{more}"[:_ERROR_TEXT]
+            raise _AgainError(text, received=size, late=late) from None
         return _choices(bytes(body), len(samples))
 
 
@@ -201,6 +224,10 @@ def _choices(body: bytes, count: int) -> tuple[list[Reply], Usage | None]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
+        if body.lstrip()[:1] == b"<":
+            raise _AgainError(
+                "it is a web page; does the URL end as it should, for example in /v1?", received=len(body)
+            ) from None
         raise _AgainError("the response is no JSON, or was cut", received=len(body)) from None
     choices = value.get("choices") if isinstance(value, dict) else None
     if not isinstance(choices, list) or not choices:

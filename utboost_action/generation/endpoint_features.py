@@ -43,6 +43,12 @@ _NAMED_BY = (
     (Feature.SYSTEM, re.compile(r"\bsystem\b", re.IGNORECASE)),
 )
 
+_ELSEWHERE = re.compile(  # what a refusal is about when it is about no feature
+    r"context|too long|maximum.*length|model\b.*(?:exist|found|unknown|support)|unknown model"
+    r"|content.{0,20}(?:filter|policy|policies)|moderation|safety|usage polic",
+    re.IGNORECASE,
+)
+
 
 @dataclass(slots=True)
 class Features:
@@ -64,7 +70,7 @@ class Features:
         with self._lock:
             if feature in self.present:
                 self.present.discard(feature)
-                self.notes.append(f"the endpoint lacks {feature}: {_CONSEQUENCES[feature]}")
+                self.notes.append(_lacks(feature))
 
     def note(self, text: str) -> None:
         """Say something once."""
@@ -85,21 +91,33 @@ class Features:
         }
         return [feature for feature, used in wanted.items() if used and self.has(feature)]
 
-    def refused(self, message: str, param: str, used: list[Feature]) -> Feature | None:
-        """The feature that a refusal is about: the named one, else the first used one it may mean.
-
-        None where nothing that could be left out was used, or the refusal names something else.
-        """
-        for text in (param, message):
+    def named(self, message: str, param: str, used: list[Feature]) -> Feature | None:
+        """The used feature that a refusal names, by its parameter or in its text."""
+        for text in (param, "" if _ELSEWHERE.search(message) else message):
             for feature, pattern in _NAMED_BY:
                 if text and pattern.search(text):
                     if feature is Feature.JSON_SCHEMA and feature not in used:
                         feature = Feature.JSON_OBJECT
                     if feature in used:
                         return feature
-        if re.search(r"context|too long|maximum.*length|model.*(?:exist|found)", message, re.IGNORECASE):
+        return None
+
+    def guess(self, message: str, used: list[Feature]) -> Feature | None:
+        """The first used feature that a refusal may mean; None where it is about something else."""
+        if _ELSEWHERE.search(message):
             return None
         return next((one for one in used if one not in (Feature.MAX_TOKENS, Feature.TEMPERATURE)), None)
+
+    def restore(self, guessed: list[Feature]) -> None:
+        """Take back guesses that did not help."""
+        with self._lock:
+            for feature in guessed:
+                self.present.add(feature)
+                self.notes[:] = [note for note in self.notes if note != _lacks(feature)]
+
+
+def _lacks(feature: Feature) -> str:
+    return f"the endpoint lacks {feature}: {_CONSEQUENCES[feature]}"
 
 
 def body_of(request: Request, samples: list[int], features: Features) -> dict[str, object]:

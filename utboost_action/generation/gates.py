@@ -35,8 +35,10 @@ class Gate(StrEnum):
     # one new test
     NETWORK = "network"
     SLEEP = "sleep"
+    CLOCK = "reads the clock"
     RANDOMNESS = "unseeded randomness"
     ABSOLUTE_PATH = "absolute path"
+    WRITES = "writes outside temporary folders"
     RUNNER_CONFIGURATION = "runner configuration"
     SKIPPED = "skips itself"
     DUPLICATE = "duplicate"
@@ -53,6 +55,7 @@ class Gate(StrEnum):
     DISTURBS_EXISTING = "disturbs existing tests"
     TOO_SLOW = "too slow"
     STOPPED = "run stopped"
+    UNSTABLE_BASE = "unstable on base"
 
 
 @dataclass(frozen=True, slots=True)

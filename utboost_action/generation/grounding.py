@@ -20,6 +20,7 @@ class Source(StrEnum):
     ISSUE = "the issue"
     SHOWN = "the code or tests that the prompt shows"
     NOWHERE = "nothing that the prompt shows"
+    SHORT = "a quote of fewer than three words"
     UNSAID = "unsaid"
 
 
@@ -40,11 +41,12 @@ def ground_of(reason: str, issue: str, shown: str) -> Ground:
     quote = _flat(next(part for part in found.groups() if part) if found else reason)
     if not quote:
         return Ground(Source.UNSAID)
-    if len(quote.split()) >= LEAST_WORDS:
-        if quote in _flat(issue):
-            return Ground(Source.ISSUE, quote)
-        if quote in _flat(shown):
-            return Ground(Source.SHOWN, quote)
+    if len(quote.split()) < LEAST_WORDS:
+        return Ground(Source.SHORT, quote)
+    if quote in _flat(issue):
+        return Ground(Source.ISSUE, quote)
+    if quote in _flat(shown):
+        return Ground(Source.SHOWN, quote)
     return Ground(Source.NOWHERE, quote)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from utboost_action.generation.gates import Gate, RejectedError
 from utboost_action.generation.units import Unit
@@ -60,6 +60,15 @@ _RANDOM_SOURCES = frozenset(("random", "np.random", "numpy.random", "secrets", "
 _ALWAYS_RANDOM = frozenset(
     ("uuid.uuid1", "uuid.uuid4", "os.urandom", "random.SystemRandom", "secrets.token_hex")
 )
+_SLEEPS = frozenset(
+    ("time.sleep", "asyncio.sleep", "trio.sleep", "anyio.sleep", "gevent.sleep", "eventlet.sleep")
+)
+_CLOCKS = frozenset(("time.time", "time.time_ns", "time.monotonic", "time.perf_counter", "time.ctime"))
+_NOW = frozenset(
+    f"{owner}.{name}"
+    for owner in ("datetime.datetime", "datetime.date", "datetime")
+    for name in ("now", "utcnow", "today")
+)
 _SKIPS = frozenset(
     (
         "skip",
@@ -87,8 +96,10 @@ def check_unit(unit: Unit) -> None:
     for gate, rule in (
         (Gate.NETWORK, _network),
         (Gate.SLEEP, _sleeps),
+        (Gate.CLOCK, _clock),
         (Gate.RANDOMNESS, _random),
         (Gate.ABSOLUTE_PATH, _absolute),
+        (Gate.WRITES, _writes),
         (Gate.RUNNER_CONFIGURATION, _steers),
         (Gate.SKIPPED, _skips),
     ):
@@ -110,16 +121,47 @@ def _network(nodes: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _sleeps(nodes: Sequence[ast.stmt]) -> Iterator[str]:
-    for name, _call in _calls(nodes):
-        if name.rpartition(".")[2] == "sleep":
+    naps = 0
+    for name, call in _calls(nodes):
+        if name in _SLEEPS:
+            if not (call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0):
+                yield f"calls {name}"
+            naps += 1
+    if sum(name in _SLEEPS for name in _used(nodes)) > naps:
+        yield "keeps a function that sleeps under another name"
+
+
+def _clock(nodes: Sequence[ast.stmt]) -> Iterator[str]:
+    for name, call in _calls(nodes):
+        if name in _CLOCKS or name in _NOW:
             yield f"calls {name}"
+        if name in ("time.localtime", "time.gmtime") and not call.args:
+            yield f"calls {name}"
+
+
+def _writes(nodes: Sequence[ast.stmt]) -> Iterator[str]:
+    for name, call in _calls(nodes):
+        if name not in ("open", "io.open", "codecs.open") or not call.args:
+            continue
+        mode = next((one.value for one in call.keywords if one.arg == "mode"), None)
+        mode = call.args[1] if len(call.args) > 1 else mode
+        where = call.args[0]
+        if (
+            isinstance(where, ast.Constant)
+            and isinstance(where.value, str)
+            and isinstance(mode, ast.Constant)
+            and set(str(mode.value)) & set("wax+")
+        ):
+            yield f"opens {where.value[:80]!a} to write"
 
 
 def _random(nodes: Sequence[ast.stmt]) -> Iterator[str]:
     seeded = False
     for name, call in _calls(nodes):
         source, _, last = name.rpartition(".")
-        if last == "seed" or (last in ("Random", "RandomState", "default_rng", "PRNGKey") and call.args):
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        known = bool(given) and not (isinstance(given[0], ast.Constant) and given[0].value is None)
+        if last in ("seed", "Random", "RandomState", "default_rng", "PRNGKey") and known:
             seeded = True
     for name, call in _calls(nodes):
         source, _, last = name.rpartition(".")
@@ -128,16 +170,29 @@ def _random(nodes: Sequence[ast.stmt]) -> Iterator[str]:
         elif not seeded and (
             (source in _RANDOM_SOURCES and last in _RANDOM_CALLS)
             or (last in ("default_rng", "RandomState") and not call.args and not call.keywords)
+            or (name == "random.Random" and not call.args and not call.keywords)
         ):
             yield f"calls {name} without a seed"
     if not seeded:
         for node in _walk(nodes):
-            if isinstance(node, ast.ImportFrom) and node.module in _RANDOM_SOURCES and node.module != "uuid":
+            if (
+                isinstance(node, ast.ImportFrom)
+                and not node.level
+                and node.module in _RANDOM_SOURCES
+                and node.module != "uuid"
+            ):
                 yield f"imports from {node.module} without a seed"
 
 
 def _absolute(nodes: Sequence[ast.stmt]) -> Iterator[str]:
+    requests = {  # paths of URLs: client.get("/home/")
+        id(call.args[0])
+        for name, call in _calls(nodes)
+        if call.args and name.rpartition(".")[2] in _HTTP_VERBS and "client" in name
+    }
     for node in _walk(nodes):
+        if id(node) in requests:
+            continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _ABSOLUTE.match(node.value):
             yield f"names the path {node.value[:80]!a}"
 
@@ -158,18 +213,26 @@ def _steers(nodes: Sequence[ast.stmt]) -> Iterator[str]:
         if name in ("pytest.exit", "os.kill", "os.abort", "sys.settrace", "pytest.main"):
             yield f"calls {name}"
     for node in _walk(nodes):
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Store)
-            and _dotted(node).startswith("sys.")
-        ):
-            yield f"sets {_dotted(node)}"
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            name = _dotted(node.value if isinstance(node, ast.Subscript) else node)
+            if name.startswith("sys.") or name == "os.environ" or name.endswith(".__code__"):
+                yield f"sets {name}"
 
 
 def _skips(nodes: Sequence[ast.stmt]) -> Iterator[str]:
+    """Decorators, calls, raised and imported names that skip; a variable of such a name is none."""
     for node in _walk(nodes):
-        if isinstance(node, ast.Attribute | ast.Name) and _dotted(node).rpartition(".")[2] in _SKIPS:
-            yield f"uses {_dotted(node)}"
+        meant: list[ast.AST] = list(getattr(node, "decorator_list", []))
+        meant += [node.func] if isinstance(node, ast.Call) else []
+        meant += [node.exc] if isinstance(node, ast.Raise) and node.exc is not None else []
+        meant += node.args if isinstance(node, ast.Call) else []  # pytest.param(..., marks=pytest.mark.skip)
+        meant += [keyword.value for keyword in node.keywords] if isinstance(node, ast.Call) else []
+        for one in meant:
+            name = _dotted(one.func if isinstance(one, ast.Call) else one)
+            known = name.startswith(("pytest.", "unittest.", "self."))
+            is_argument = isinstance(node, ast.Call) and one is not node.func
+            if name.rpartition(".")[2] in _SKIPS and (known or not is_argument):
+                yield f"uses {name}"
 
 
 def _imported(nodes: Sequence[ast.stmt]) -> Iterator[str]:
@@ -179,12 +242,41 @@ def _imported(nodes: Sequence[ast.stmt]) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    for name, call in _calls(nodes):
+        first = call.args[0] if call.args else None
+        if name in ("__import__", "importlib.import_module") and isinstance(first, ast.Constant):
+            yield str(first.value)
 
 
 def _calls(nodes: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.Call]]:
+    aliases = _aliases(nodes)
     for node in _walk(nodes):
         if isinstance(node, ast.Call) and (name := _dotted(node.func)):
-            yield name, node
+            yield _resolved(name, aliases), node
+
+
+def _used(nodes: Sequence[ast.stmt]) -> Iterator[str]:
+    """Every name and chain of attributes that is read, called or not."""
+    aliases = _aliases(nodes)
+    for node in _walk(nodes):
+        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+            yield _resolved(_dotted(node), aliases)
+
+
+def _aliases(nodes: Sequence[ast.stmt]) -> dict[str, str]:
+    """Name -> what it was imported as, where the two differ."""
+    found = {}
+    for node in _walk(nodes):
+        if isinstance(node, ast.Import):
+            found.update({alias.asname: alias.name for alias in node.names if alias.asname})
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
+    return found
+
+
+def _resolved(name: str, aliases: Mapping[str, str]) -> str:
+    head, dot, rest = name.partition(".")
+    return aliases.get(head, head) + dot + rest
 
 
 def _dotted(node: ast.AST) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 from utboost_action.errors import InputError
 from utboost_action.generation.budget import Prices
 from utboost_action.generation.schedule import Profile, Step, parse_schedule, schedule_of
+
+_HTTP = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 
 
 class Strategy(StrEnum):
@@ -106,10 +110,18 @@ class GenerationOptions:
             if getattr(self, name) < least:
                 raise InputError(f"--{name.replace('_', '-')} must be {least} or more")
         for name in ("budget_tokens", "budget_usd", "price_prompt", "price_completion"):
-            if (getattr(self, name) or 0) < 0:
-                raise InputError(f"--{name.replace('_', '-')} must not be negative")
-        if self.replay and (self.prompts_out or self.replies):
-            raise InputError("--replay answers everything: leave out --prompts-out and --replies")
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                raise InputError(f"--{name.replace('_', '-')} must be a number, 0 or more")
+        if self.replay and (self.prompts_out or self.replies or self.transcript):
+            raise InputError(
+                "--replay answers everything: leave out --prompts-out, --replies and --transcript"
+            )
+        if self.base_url and not _HTTP.match(self.base_url):
+            raise InputError(
+                f"--base-url {self.base_url!r}: a URL begins with http:// or https://, "
+                "for example http://localhost:8000/v1"
+            )
         return self
 
     def steps(self) -> tuple[Step, ...]:

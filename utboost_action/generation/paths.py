@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from utboost_action.generation.gates import Gate, RejectedError
-from utboost_action.generation.tree import in_test_folder, is_test_path
+from utboost_action.generation.tree import is_test_path
 
 _ALLOWED = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
 _STEERING = frozenset(
@@ -57,9 +57,15 @@ def editable_test_path(path: str, official: Collection[str]) -> str:
     name = PurePosixPath(path).name
     if name in _STEERING:
         raise RejectedError(Gate.RUNNER_CONFIGURATION, f"{_shown(path)} steers the test run")
-    if path not in official and not is_test_path(path) and not in_test_folder(path):
+    in_tests = "tests" in PurePosixPath(path).parts[:-1] and name != "settings.py"
+    if path not in official and not _is_named_as_test(name) and not in_tests:
         raise RejectedError(Gate.FORBIDDEN_FILE, f"{_shown(path)} is no test file")
     return path
+
+
+def _is_named_as_test(name: str) -> bool:
+    stem = name.removesuffix(".py")
+    return stem.startswith("test_") or stem.endswith("_test") or stem in ("test", "tests")
 
 
 def _shown(name: str) -> str:

@@ -27,9 +27,10 @@ class InstanceState(StrEnum):
 class InstanceResult:
     """One instance.
 
-    detail: for FAILED, PENDING and BUDGET, why. samples, missing: replies had and not had. distinct:
-    different tests that passed the static gates. counters: gate -> rejections; rejections: each of them
-    as `gate | where | detail`. files, fallbacks: the localisation's files and the levels that fell back.
+    detail: for FAILED, PENDING and BUDGET, why; else what ended the sampling early, if anything. added:
+    tests that the bank did not have. samples, missing: replies had and not had. distinct: different tests
+    that passed the static gates. counters: gate -> rejections; rejections: each of them as `gate | where
+    | detail`. files, fallbacks: the localisation's files and the levels that fell back.
     left_out: versions of the writing prompt that were too large. grounds: where the quote stands that a
     test's author gives for it -> tests. coverage: None where not measured.
     """
@@ -38,6 +39,7 @@ class InstanceResult:
     state: InstanceState
     detail: str = ""
     tests: tuple[AugmentedTest, ...] = ()
+    added: int = 0
     samples: int = 0
     missing: int = 0
     ending: str = ""
@@ -69,6 +71,13 @@ class GenerationReport:
     spent: Usage
     usd: float | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def undone(self) -> bool:
+        """Whether no instance came to its end, and at least one failed or found the budget used up."""
+        states = {one.state for one in self.results}
+        ended = {InstanceState.WRITTEN, InstanceState.NO_TEST}
+        return not states & ended and bool(states & {InstanceState.FAILED, InstanceState.BUDGET})
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -112,7 +121,7 @@ def report_lines(report: GenerationReport) -> list[str]:
         told = f"{one.instance_id}: {one.state}"
         if one.state is InstanceState.WRITTEN:
             told += f" ({len(one.tests)}, {one.fail_to_pass} of them fail on base"
-            told += f"; {one.samples} samples, {one.distinct} distinct)"
+            told += f"; {one.added} new in the bank; {one.samples} samples, {one.distinct} distinct)"
         if one.coverage is not None:
             cov = one.coverage
             told += (
@@ -122,6 +131,8 @@ def report_lines(report: GenerationReport) -> list[str]:
         if one.detail:
             told += f": {one.detail}"
         lines.append(told)
+        if one.missing:
+            lines.append(f"  {one.missing} more samples were to be had and were not")
         if one.counters:
             lines.append(
                 "  turned away: " + ", ".join(f"{gate} {count}" for gate, count in one.counters.items())
@@ -134,10 +145,13 @@ def report_lines(report: GenerationReport) -> list[str]:
         if one.left_out:
             lines.append(f"  the writing prompt had no room for all; its version {one.left_out + 1} was sent")
         lines += [f"  {note}" for note in one.notes]
+    if not report.results:
+        lines.append("nothing to do: the bank has tests for every instance that was asked for")
     cost = f", {report.usd:.4f} USD" if report.usd is not None else ""
     exact = "" if report.spent.measured else " (bounds where the endpoint gave no figures)"
     spent = report.spent
     lines.append(
-        f"tokens: {spent.prompt_tokens} in prompts, {spent.completion_tokens} in replies{cost}{exact}"
+        f"tokens in the transcript, earlier runs included: {spent.prompt_tokens} in prompts, "
+        f"{spent.completion_tokens} in replies{cost}{exact}"
     )
     return [*lines, *report.notes]

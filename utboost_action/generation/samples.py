@@ -15,7 +15,7 @@ from utboost_action.generation.hygiene import check_unit
 from utboost_action.generation.official import OfficialPatch
 from utboost_action.generation.repository import RepositoryView
 from utboost_action.generation.syntax import UnusableSourceError, parse
-from utboost_action.generation.units import Unit, units_of
+from utboost_action.generation.units import Unit, renamed, units_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,8 @@ def merged(units: Sequence[Unit], tally: Tally) -> tuple[Unit, ...]:
 
 
 def _check_composition(unit: Unit, view: RepositoryView) -> None:
-    """The unit taken out of its sample and put into the original must still be Python."""
+    """The unit taken out of its sample and put into the original must still be Python, and can be renamed."""
+    renamed(unit, f"{unit.test}_2", unit.new_class)
     for path, text in files_of(with_unique_names([unit], view), view).items():
         try:
             parse(text)

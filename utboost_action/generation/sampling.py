@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from utboost_action.generation.asking import BudgetExhaustedError, Message, ModelClient, Request
+from utboost_action.generation.asking import (
+    BudgetExhaustedError,
+    Message,
+    ModelClient,
+    ModelError,
+    PendingReplyError,
+    ReplayMissError,
+    Request,
+)
 from utboost_action.generation.samples import Sample
 from utboost_action.generation.schedule import Step
 from utboost_action.generation.units import Unit
@@ -20,15 +28,21 @@ class Ending(StrEnum):
     SCHEDULE = "the schedule is done"
     EXHAUSTED = "new samples added no distinct test"
     BUDGET = "the budget is used up"
+    FAILED = "the endpoint failed"
+    SHORT = "some samples could not be had"
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The samples in order, and why there are no more of them. missing: samples that were not had."""
+    """The samples in order, and why there are no more of them.
+
+    missing: samples that were not had. problem: what the endpoint said, where it failed on the way.
+    """
 
     samples: tuple[Sample, ...]
     ending: Ending
     missing: int
+    problem: str = ""
 
 
 def sample_tests(
@@ -50,6 +64,7 @@ def sample_tests(
     samples: list[Sample] = []
     known: set[str] = set()
     missing = 0
+    asked: dict[float, int] = {}  # temperature -> samples; steps of one temperature are one request
     for number, step in enumerate(steps):
         request = Request(
             model=model,
@@ -59,14 +74,19 @@ def sample_tests(
             instance_id=instance_id,
             stage="write",
         )
-        wanted = range(step.samples)
+        begin = asked.get(step.temperature, 0)
+        wanted = range(begin, begin + step.samples)
+        asked[step.temperature] = wanted.stop
         try:
             replies = client.ask(request, wanted)
-        except BudgetExhaustedError:
+        except (ReplayMissError, PendingReplyError):
+            raise
+        except ModelError as problem:
             if not samples:
                 raise
             left = sum(later.samples for later in steps[number:])
-            return Sampled(tuple(samples), Ending.BUDGET, missing + left)
+            ending = Ending.BUDGET if isinstance(problem, BudgetExhaustedError) else Ending.FAILED
+            return Sampled(tuple(samples), ending, missing + left, str(problem))
         missing += step.samples - len(replies)
         new = 0
         for index in sorted(replies):
@@ -76,6 +96,6 @@ def sample_tests(
             new += len(keys - known)
             known |= keys
         if new == 0 and len(replies) >= _LEAST_TO_JUDGE:
-            ending = Ending.EXHAUSTED if number + 1 < len(steps) else Ending.SCHEDULE
-            return Sampled(tuple(samples), ending, missing)
-    return Sampled(tuple(samples), Ending.SCHEDULE, missing)
+            ended = Ending.EXHAUSTED if number + 1 < len(steps) else Ending.SCHEDULE
+            return Sampled(tuple(samples), ended, missing)
+    return Sampled(tuple(samples), Ending.SHORT if missing else Ending.SCHEDULE, missing)

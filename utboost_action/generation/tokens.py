@@ -38,6 +38,20 @@ def token_bound(*texts: str) -> int:
     return total
 
 
+def tokens_at_most(*texts: str) -> int:
+    """Tokens for a budget where an endpoint tells none: a token for 2.5 letters or for any other byte.
+
+    Digits, operators and hex take up to twice what `token_bound` says (a matrix of digits, base64), and a
+    budget must not be fooled by them. It decides nothing about what a prompt holds.
+    """
+    total = 0
+    for text in texts:
+        size = len(text.encode("utf-8", "surrogatepass"))
+        words = sum(char.isascii() and (char.isalpha() or char.isspace()) for char in text)
+        total += math.ceil(words / _ASCII_BYTES_PER_TOKEN) + (size - words) + _MESSAGE_OVERHEAD
+    return total
+
+
 def first_fitting(versions: Iterable[str], budget: int) -> Fitted:
     """The first of `versions` (fullest first) whose bound is within `budget` tokens; none is ever cut.
 

@@ -73,7 +73,7 @@ class Transcript:
 
     def _take(self, request_hash: str, samples: Sequence[int], replies: Sequence[Reply]) -> None:
         for sample, reply in zip(samples, replies, strict=False):
-            self.replies.setdefault((request_hash, sample), reply)
+            self.replies[request_hash, sample] = reply  # the last one counts: people change answers
 
     def _count(self, instance_id: str, stage: str, usage: Usage) -> None:
         self._usages.append(usage)
@@ -93,7 +93,12 @@ class Transcript:
         except OSError as problem:
             raise InputError(f"transcript {str(self.path)!r}: cannot be read: {problem.strerror}") from None
         whole, _, rest = data.rpartition(b"\n")
-        if rest and not self.read_only:
+        if rest and _is_json(rest):  # whole, but for its end of line
+            whole = data
+            if not self.read_only:
+                with self.path.open("ab") as file:
+                    file.write(b"\n")
+        elif rest and not self.read_only:
             with self.path.open("r+b") as file:
                 file.truncate(len(data) - len(rest))
         for number, line in enumerate(whole.split(b"\n"), 1):
@@ -105,7 +110,9 @@ class Transcript:
             value = json.loads(line)
             replies = [Reply(one["text"], one["finish"], value["at"]) for one in value["replies"]]
             usage = value["usage"] or value["bound"]
-            taken = Usage(usage["prompt_tokens"], usage["completion_tokens"], value["usage"] is not None)
+            taken = Usage(
+                int(usage["prompt_tokens"]), int(usage["completion_tokens"]), value["usage"] is not None
+            )
             self._take(value["hash"], value["samples"], replies)
             self._count(value["instance"], value["stage"], taken)
             self._fail(value["hash"], str(value.get("failure", "")), exhausted=bool(value.get("exhausted")))
@@ -169,6 +176,14 @@ class Replay:
                 "it was recorded with another version, model, setting or instance"
             )
         return known
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _known(replies: Replies, request: Request, samples: Sequence[int]) -> dict[int, Reply]:

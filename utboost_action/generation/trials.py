@@ -98,8 +98,8 @@ def validate(
     left = run.passing(left, Variant.HASH_SEED, Gate.HASH_SEED)
     left = run.passing(left, Variant.REVERSED, Gate.ORDER)
     alone = [passed for unit in left if (passed := run.alone(unit)) is not None]
-    base = run.on_base([one.unit for one in alone])
-    return tuple(replace(one, base=base[one.unit.test]) for one in alone), tuple(run.notes)
+    stable = run.on_base(alone)
+    return tuple(stable), tuple(run.notes)
 
 
 class _Run:
@@ -206,7 +206,20 @@ class _Run:
             return None
         return Validated(unit, patch, tuple(ids), max(self.rules.repeats, 2), "")
 
-    def on_base(self, units: Sequence[Unit]) -> Mapping[str, str]:
+    def on_base(self, passed: Sequence[Validated]) -> list[Validated]:
+        """Those that come out the same on base twice, with that outcome."""
+        units = [one.unit for one in passed]
+        first, second = self._base_words(units), self._base_words(units)
+        kept = []
+        for one in passed:
+            word, again = first[one.unit.test], second[one.unit.test]
+            if word == again:
+                kept.append(replace(one, base=word))
+            else:
+                self._reject(Gate.UNSTABLE_BASE, one.unit, f"{word}, then {again}")
+        return kept
+
+    def _base_words(self, units: Sequence[Unit]) -> Mapping[str, str]:
         """Test name -> status word on base, `missing` where base cannot show it (an import that fails)."""
         words: dict[str, str] = {}
         for group in groups_of(units):

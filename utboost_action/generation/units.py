@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from utboost_action.generation.additions import Addition, AdditionKind, test_methods
+from utboost_action.generation.additions import Addition, AdditionKind, import_pairs, test_methods
 from utboost_action.generation.gates import Gate, RejectedError
 from utboost_action.generation.syntax import Function, dump, first_line, is_test_name, last_line
 from utboost_action.storage import content_key
@@ -71,18 +71,23 @@ def units_of(sample: str, additions: Sequence[Addition], new_files: Collection[s
                 addition=addition,
                 support=support,
                 new_file=addition.path in new_files,
-                key=_key(addition, function, support),
+                key=_key("" if addition.path in new_files else addition.path, addition, function, support),
             )
         )
     return tuple(units)
 
 
 def renamed(unit: Unit, test: str, new_class: str) -> Unit:
-    """The unit under another test name and, where it adds a class, another class name."""
+    """The unit under another test name and, where it adds a class, another class name.
+
+    Raises RejectedError (UNPARSABLE) for a test whose name does not stand behind its `def` as it is.
+    """
     lines = list(unit.addition.lines)
     if test != unit.test:
         pattern = re.compile(rf"\bdef(\s+){re.escape(unit.test)}\b")
-        spot = next(number for number, line in enumerate(lines) if pattern.search(line))
+        spot = next((number for number, line in enumerate(lines) if pattern.search(line)), None)
+        if spot is None:
+            raise RejectedError(Gate.UNPARSABLE, f"{unit.test!a} cannot be given another name")
         lines[spot] = pattern.sub(rf"def\g<1>{test}", lines[spot])
     names = unit.addition.names
     owner = unit.owner
@@ -160,8 +165,16 @@ def _mentioned(node: ast.AST) -> set[str]:
     return found
 
 
-def _key(addition: Addition, function: Function, support: Sequence[Addition]) -> str:
-    helpers = sorted(dump(one.node) for one in support if one.kind is AdditionKind.HELPER)
+def _key(path: str, addition: Addition, function: Function, support: Sequence[Addition]) -> str:
+    """See `Unit.key`. path: of a file that exists; new files are named at will."""
+    named = _mentioned(addition.node)
+    used = [dump(one.node) for one in support if one.kind is AdditionKind.HELPER]
+    used += [
+        f"{source} as {name}"
+        for one in support
+        for source, name in import_pairs(one.node)
+        if name in named or one.path != addition.path
+    ]
     around = ""
     if isinstance(addition.node, ast.ClassDef):
         rest = [
@@ -169,8 +182,10 @@ def _key(addition: Addition, function: Function, support: Sequence[Addition]) ->
             for child in addition.node.body
             if not (isinstance(child, Function) and is_test_name(child.name))
         ]
-        around = dump(ast.Module([*rest, *map(ast.Expr, addition.node.bases)], []))
-    return content_key([addition.owner, around, normal_form(function), helpers])
+        parts = (*addition.node.bases, *addition.node.decorator_list)
+        values = (keyword.value for keyword in addition.node.keywords)
+        around = dump(ast.Module([*rest, *map(ast.Expr, (*parts, *values))], []))
+    return content_key([path, addition.owner, around, normal_form(function), sorted(used)])
 
 
 def normal_form(function: Function) -> str:

@@ -161,6 +161,8 @@ def test_a_reply_of_two_megabytes_is_read_and_one_over_the_limit_is_not():
         with pytest.raises(ModelError, match="more than 1000000 bytes"):
             run.texts()
         assert len(run.server.requests) == 1
+        assert run.budget.spent.completion_tokens == 50  # it was made: its bound counts, and is recorded
+        assert [exchange.usage for exchange in run.recorded] == [run.budget.spent]
 
 
 def test_content_that_is_no_text_is_an_empty_reply():
@@ -244,6 +246,51 @@ def test_an_unnamed_refusal_gives_up_one_feature_after_another():
 
     with Run(script) as run:
         assert run.texts(schema=SCHEMA) == ["{}"]
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (404, "Not Found"),
+        (400, "The response was filtered by the content management policy"),
+        (400, "Your request was rejected as a result of our safety system"),
+        (400, "model 'gpt-x' is unknown to this system"),
+        (404, "The model `gpt-x` does not exist"),
+    ],
+)
+def test_a_refusal_of_another_kind_takes_no_feature_away(status, message):
+    def script(body, n):
+        return refusal(status, message) if n == 0 else completion("a")
+
+    with Run(script) as run:
+        with pytest.raises(ModelError, match=rf"{status}: .*\(http://127"):
+            run.texts()
+        assert run.texts() == ["a"]
+        assert "seed" in run.server.requests[-1]
+        assert run.endpoint.features.notes == []
+
+
+def test_guesses_that_do_not_help_are_taken_back():
+    with Run(lambda body, n: refusal(400, "no") if n < 10 else completion("{}")) as run:
+        with pytest.raises(ModelError, match="400: no"):
+            run.texts(schema=SCHEMA)
+        assert run.endpoint.features.notes == []
+        tried = len(run.server.requests)
+        assert 1 < tried < 10
+        assert {"seed", "response_format"} <= set(run.server.requests[0])
+        with pytest.raises(ModelError, match="400: no"):
+            run.texts(schema=SCHEMA)
+        assert run.server.requests[tried] == run.server.requests[0]
+
+
+def test_a_call_that_ran_out_of_time_counts_with_its_bound():
+    """The endpoint may have written all of it; a restart knows of it from the transcript."""
+    with Run(lambda body, n: (time.sleep(0.4), completion("a"))[1], timeout=0.1, retries=1) as run:
+        with pytest.raises(ModelError, match="no usable reply after 2 tries"):
+            run.texts()
+        assert run.budget.spent.completion_tokens == 2 * 50
+        assert not run.budget.spent.measured
+        assert len(run.recorded) == 2
 
 
 def test_a_prompt_that_is_too_long_is_no_missing_feature():

@@ -19,6 +19,7 @@ from utboost_action.execution.local_sandbox import LocalSandbox
 from utboost_action.execution.protocol import Limits
 from utboost_action.generate import run_generation
 from utboost_action.generation.asking import ReplayMissError
+from utboost_action.generation.connection import require_model
 from utboost_action.generation.options import GenerationOptions, Strategy
 from utboost_action.generation.results import InstanceState, report_document, report_lines
 from utboost_action.generation.schedule import Profile
@@ -102,9 +103,9 @@ def test_what_survives_every_gate_is_in_the_bank(whole_run):
     assert (test.signals.issue, test.signals.issue_from) == (quote, "model:test-model")
     assert test.signals.issue_proposed
     unquoted = by_name["test_empty_range"]
-    assert unquoted.rationale.startswith("rests on nothing that the prompt shows: none; written by ")
+    assert unquoted.rationale.startswith("rests on a quote of fewer than three words: none; written by ")
     assert not unquoted.signals.issue
-    assert result.grounds == {"nothing that the prompt shows": 1, "the issue": 1, "unsaid": 2}
+    assert result.grounds == {"a quote of fewer than three words": 1, "the issue": 1, "unsaid": 2}
     assert "import pytest" in by_name["test_empty_range"].patch
     assert "import pytest" not in test.patch
     assert len(result.coverage.executable) == 4
@@ -395,3 +396,40 @@ def test_a_set_up_that_fails_once_is_tried_again_in_a_fresh_box(place, failures,
     assert len(list(flags.iterdir())) == failures
     if state is InstanceState.FAILED:
         assert result.detail == "demo__tiny-1: the row's set-up of base fails twice: exit code 7"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"files": '{"files": ["\ud83d', "repair": tiny.GOOD["files"]},  # quoted in the repair
+        {"write": tiny.block("def test_\ufb01t():\n    assert clamp(1, 0, 9) == 1")},
+    ],
+    ids=lambda odd: next(iter(odd)),
+)
+def test_one_odd_character_ends_neither_the_run_nor_the_next_one(place, odd):
+    for _ in range(2):
+        with model_server(by_stage({**tiny.GOOD, "write": tiny.TESTS_WRITTEN[0], **odd})) as server:
+            report = place.generate(url=server.url, schedule="0x1")
+        assert report.results[0].state in (InstanceState.WRITTEN, InstanceState.NO_TEST)
+
+
+def test_no_instance_that_came_to_its_end_is_an_exit_code(place):
+    with model_server(lambda body, n: refusal(401, "wrong key")) as server:
+        report = place.generate(url=server.url, schedule="0x1")
+    assert report.undone
+    assert "isolates nothing" not in "\n".join(report_lines(report))
+    assert not replace(report, results=()).undone
+    assert "nothing to do" in "\n".join(report_lines(replace(report, results=())))
+
+
+@pytest.mark.parametrize("key", ["\u00e9", "sk-1\n", "a\x00b"])
+def test_a_key_that_is_none_is_said(place, key):
+    with pytest.raises(InputError, match="OPENAI_API_KEY"):
+        require_model(GenerationOptions(model="m"), {"OPENAI_API_KEY": key})
+
+
+def test_what_is_added_to_the_bank_is_counted(done):
+    replay = done.folder / "run" / "transcript.jsonl"
+    report = done.generate("again", replay=replay, schedule="0x8", gold_repeats=3)
+    assert (len(report.results[0].tests), report.results[0].added) == (4, 0)
+    assert "0 new in the bank" in "\n".join(report_lines(report))

@@ -16,10 +16,10 @@ SHOWN = 'def total(values):\n    """The sum of all values."""'
         ("`The sum of all values.` (docstring)", Ground(Source.SHOWN, "The sum of all values.")),
         ("“Totals are wrong.”, so", Ground(Source.ISSUE, "Totals are wrong.")),
         ('"an empty list should give one"', Ground(Source.NOWHERE, "an empty list should give one")),
-        ('"are wrong"', Ground(Source.NOWHERE, "are wrong")),  # two words stand anywhere
+        ('"are wrong"', Ground(Source.SHORT, "are wrong")),  # two words stand anywhere
         ("", Ground(Source.UNSAID)),
         ("  ", Ground(Source.UNSAID)),
-        ('""', Ground(Source.NOWHERE, '""')),
+        ('""', Ground(Source.SHORT, '""')),
     ],
 )
 def test_a_quote_is_looked_up_word_for_word(reason, ground):

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from utboost_action.generation.options import GenerationOptions, option_help
 from utboost_action.generation.reply_folder import ReplyFolder
 from utboost_action.generation.sampling import Ending, sample_tests
 from utboost_action.generation.schedule import Profile, Step, parse_schedule, schedule_of
+from utboost_action.generation.tokens import token_bound, tokens_at_most
 from utboost_action.generation.transcripts import RecordedFirst, Replay, Transcript
 
 
@@ -104,6 +106,48 @@ def test_a_budget_that_ends_keeps_what_came_before():
     assert (len(result.samples), result.ending, result.missing) == (21, Ending.BUDGET, 40)
 
 
+def test_an_endpoint_that_fails_on_the_way_keeps_what_came_before():
+    def fail(asked, sample):
+        if asked.temperature == 0.9:
+            raise ModelError("403: no more")
+        return Reply(f"{asked.temperature}:{sample}")
+
+    result = sampled(Client(fail), [Step(0.0, 1), Step(0.8, 2), Step(0.9, 4), Step(0.99, 4)])
+    assert (len(result.samples), result.missing) == (3, 8)
+    assert (result.ending, result.problem) == (Ending.FAILED, "403: no more")
+    with pytest.raises(ModelError):
+        sampled(Client(fail), [Step(0.9, 4)])
+
+
+def test_samples_that_were_not_had_are_no_done_schedule():
+    class Short(Client):
+        def ask(self, asked, samples):
+            return {0: super().ask(asked, samples)[0]}
+
+    result = sampled(Short(), [Step(0.8, 3)])
+    assert (result.ending, result.missing) == (Ending.SHORT, 2)
+
+
+def test_steps_of_one_temperature_are_different_samples():
+    client = Client()
+    result = sampled(client, [Step(0.8, 2), Step(0.0, 1), Step(0.8, 3)])
+    assert [samples for _asked, samples in client.asked] == [[0, 1], [0], [2, 3, 4]]
+    assert len({sample.label for sample in result.samples}) == 6
+
+
+def test_odd_characters_travel_as_escapes():
+    assert Message("user", "caf\u00e9 \ud83d").content == "caf\u00e9 \\ud83d"
+
+
+@pytest.mark.parametrize(
+    "text", ["01" * 400, "0.123456,-1.5e-3;" * 40, "SGVsbG8gd29ybGQ=" * 40, "x**2+3*y_1-(a/b)" * 40]
+)
+def test_a_budget_s_bound_is_a_token_for_each_byte_that_is_no_letter(text):
+    letters = sum(map(str.isalpha, text))
+    assert tokens_at_most(text) >= len(text) - letters + letters / 2.5
+    assert tokens_at_most(text) > token_bound(text)
+
+
 def test_the_hash_is_exact():
     same = request(instance_id="other", stage="label")
     assert same.hash == request().hash
@@ -167,7 +211,7 @@ def test_a_failure_is_replayed_as_it_was(tmp_path):
     assert asked_again.ask(request(), [0])[0].text == "0.8:0"
 
 
-@given(cut=st.integers(1, 400))
+@given(cut=st.integers(2, 400))  # from 2: without its line end alone it is whole
 def test_a_line_that_a_kill_left_unfinished_is_dropped(tmp_path_factory, cut):
     path = tmp_path_factory.mktemp("t") / "t.jsonl"
     Transcript(path).append(exchange(request(), [0], ["a"]))
@@ -180,7 +224,22 @@ def test_a_line_that_a_kill_left_unfinished_is_dropped(tmp_path_factory, cut):
     assert len(Transcript(path, read_only=True).replies) == 2
 
 
-@pytest.mark.parametrize("line", ["{}", "[]", "text", '{"hash": 1}', "null"])
+def test_a_last_line_without_its_end_is_whole(tmp_path):
+    path = tmp_path / "t.jsonl"
+    Transcript(path).append(exchange(request(), [0], ["a"]))
+    path.write_bytes(path.read_bytes()[:-1])
+    assert len(Transcript(path, read_only=True).replies) == 1
+    Transcript(path).append(exchange(request("second"), [0], ["b"]))
+    assert len(Transcript(path).replies) == 2
+
+
+USAGE = (
+    '{"hash": "h", "instance": "i", "stage": "s", "at": "", "samples": [], "replies": [], '
+    '"usage": {"prompt_tokens": "x", "completion_tokens": 1}}'
+)
+
+
+@pytest.mark.parametrize("line", ["{}", "[]", "text", '{"hash": 1}', "null", USAGE])
 def test_a_line_that_is_no_exchange_is_named(tmp_path, line):
     path = tmp_path / "t.jsonl"
     Transcript(path).append(exchange(request(), [0], ["a"]))
@@ -205,26 +264,39 @@ def test_the_request_is_kept_as_it_was(tmp_path):
 
 
 def test_prompts_wait_in_a_folder_for_people(tmp_path):
-    recorded = []
-    folder = ReplyFolder(tmp_path, prompts=tmp_path, record=recorded.append)
-    with pytest.raises(PendingReplyError, match=request().hash):
+    transcript = Transcript(tmp_path / "t.jsonl")
+    folder = ReplyFolder(tmp_path, prompts=tmp_path, transcript=transcript)
+    with pytest.raises(PendingReplyError, match=f"{request().hash}.prompt.md"):
         folder.ask(request(), [0, 1, 2])
     prompt = (tmp_path / f"{request().hash}.prompt.md").read_text()
     assert "===== user =====\nhello" in prompt
+    assert "(3 are asked for" in prompt
     (tmp_path / f"{request().hash}.reply.txt").write_text("first")
     (tmp_path / f"{request().hash}.reply.2.txt").write_text("third")
     replies = folder.ask(request(), [0, 1, 2])
     assert {n: reply.text for n, reply in replies.items()} == {0: "first", 2: "third"}
-    assert recorded[0].samples == (0, 2)
+    assert set(Transcript(transcript.path).replies) == {(request().hash, 0), (request().hash, 2)}
 
 
 def test_a_folder_s_later_samples_are_not_waited_for(tmp_path):
     transcript = Transcript(tmp_path / "t.jsonl")
     (tmp_path / f"{request().hash}.reply.txt").write_text("first")
-    folder = ReplyFolder(tmp_path, prompts=None, record=transcript.append)
-    client = RecordedFirst(transcript, folder)
+    folder = ReplyFolder(tmp_path, prompts=None, transcript=transcript)
     for _ in range(2):
-        assert set(client.ask(request(), [0, 1])) == {0}
+        assert set(folder.ask(request(), [0, 1])) == {0}
+    assert transcript.path.read_text().count("\n") == 1
+
+
+def test_an_answer_may_be_changed_or_taken_away_after_it_was_read(tmp_path):
+    answer, path = tmp_path / f"{request().hash}.reply.txt", tmp_path / "t.jsonl"
+    for text in ("first", "second"):
+        answer.write_text(text)
+        folder = ReplyFolder(tmp_path, prompts=None, transcript=Transcript(path))
+        assert folder.ask(request(), [0])[0].text == text
+    answer.unlink()
+    folder = ReplyFolder(tmp_path, prompts=None, transcript=Transcript(path))
+    assert folder.ask(request(), [0])[0].text == "second"
+    assert Replay(Transcript(path, read_only=True)).ask(request(), [0])[0].text == "second"
 
 
 def test_options_are_checked_and_carry_their_texts():
@@ -233,6 +305,12 @@ def test_options_are_checked_and_carry_their_texts():
         ({}, "--model"),
         ({"model": "m", "budget_usd": 1.0}, "--price-prompt"),
         ({"model": "m", "gold_repeats": 1}, "--gold-repeats"),
+        ({"model": "m", "base_url": "localhost:8000/v1"}, "--base-url"),
+        ({"model": "m", "base_url": "not a url"}, "--base-url"),
+        ({"model": "m", "base_url": "ftp://host/v1"}, "--base-url"),
+        ({"model": "m", "budget_tokens": -1}, "--budget-tokens"),
+        ({"model": "m", "price_prompt": float("nan")}, "--price-prompt"),
+        ({"model": "m", "replay": Path("a"), "transcript": Path("b")}, "--transcript"),
         ({"model": "m", "profile": Profile.CUSTOM}, "--schedule"),
         ({"model": "m", "budget_tokens": -1}, "--budget-tokens"),
     ):

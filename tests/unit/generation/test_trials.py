@@ -51,7 +51,8 @@ class Bench:
 
     def status(self, name, side, variant):
         if side is Side.BASE:
-            return FAIL if "f2p" in name else PASS
+            runs = sum(run[0] is Side.BASE and name in run[1] for run in self.runs)
+            return FAIL if "f2p" in name or ("wavers" in name and runs == 2) else PASS
         gold = [
             run for run in self.runs if run[0] is Side.GOLD and name in run[1] and run[2] is Variant.NORMAL
         ]
@@ -94,6 +95,7 @@ def validated(bench, *names, **rules):
         ("test_silences", "not collected"),
         ("test_disturbs", "disturbs existing tests"),
         ("test_slow", "too slow"),
+        ("test_wavers", "unstable on base"),
     ],
 )
 def test_one_bad_test_is_turned_away_and_the_others_pass(name, gate):

@@ -9,8 +9,9 @@ from utboost_action.generation.additions import Addition, additions_of
 from utboost_action.generation.asking import Reply
 from utboost_action.generation.assembly import composed, files_of, groups_of, patch_of, with_unique_names
 from utboost_action.generation.blocks import read_reply
-from utboost_action.generation.edits import apply_reply
+from utboost_action.generation.edits import apply_reply, with_imports
 from utboost_action.generation.gates import Gate, RejectedError, Tally
+from utboost_action.generation.paths import editable_test_path
 from utboost_action.generation.samples import Sample, merged, units_of_sample
 from utboost_action.generation.syntax import parse
 
@@ -98,6 +99,49 @@ def units(text, *, label="s0.0", finish="stop"):
         (added("import sys\ndef test_x():\n    sys.path.insert(0, 'x')"), Gate.RUNNER_CONFIGURATION),
         (added("import pytest\n@pytest.mark.skip\ndef test_x(): pass"), Gate.SKIPPED),
         (added("class TestX(Base):\n    def test_x(self):\n        self.skipTest('no')"), Gate.SKIPPED),
+        (
+            added(
+                "@pytest.mark.parametrize('a', [pytest.param(1, marks=pytest.mark.skip)])\ndef test_x(a): 1"
+            ),
+            Gate.SKIPPED,
+        ),
+        (added("def test_x():\n    raise unittest.SkipTest"), Gate.SKIPPED),
+        # by another name
+        (added("from time import sleep as nap\ndef test_x():\n    nap(1)"), Gate.SLEEP),
+        (added("import time\nnap = time.sleep\ndef test_x():\n    nap(1)"), Gate.SLEEP),
+        (added("import random as r\ndef test_x():\n    assert r.random() < 1"), Gate.RANDOMNESS),
+        (added("import random\ndef test_x():\n    assert random.Random().random() < 1"), Gate.RANDOMNESS),
+        (added("import random\ndef test_x():\n    random.seed()\n    random.random()"), Gate.RANDOMNESS),
+        (added("from uuid import uuid4\ndef test_x():\n    uuid4()"), Gate.RANDOMNESS),
+        (added("from os import urandom\ndef test_x():\n    urandom(3)"), Gate.RANDOMNESS),
+        (added("def test_x():\n    __import__('socket')"), Gate.NETWORK),
+        (added("import importlib\ndef test_x():\n    importlib.import_module('ssl')"), Gate.NETWORK),
+        # clock, files, interpreter
+        (added("import datetime\ndef test_x():\n    datetime.datetime.now()"), Gate.CLOCK),
+        (added("from datetime import date\ndef test_x():\n    date.today()"), Gate.CLOCK),
+        (added("import time\ndef test_x():\n    time.time()"), Gate.CLOCK),
+        (added("def test_x():\n    open('left.txt', 'a')"), Gate.WRITES),
+        (added("import io\ndef test_x():\n    io.open('left.txt', mode='wb')"), Gate.WRITES),
+        (added("import sys\ndef test_x():\n    sys.path[:0] = ['x']"), Gate.RUNNER_CONFIGURATION),
+        (added("import sys\ndef test_x():\n    del sys.modules['a']"), Gate.RUNNER_CONFIGURATION),
+        (added("def test_x():\n    os.environ['A'] = 'b'"), Gate.RUNNER_CONFIGURATION),
+        (added("def test_x():\n    test_two.__code__ = None"), Gate.RUNNER_CONFIGURATION),
+        # existing tests made weaker
+        (
+            added("@fixture(**{'autouse': True})\ndef f(): pass\ndef test_x(): pass"),
+            Gate.RUNNER_CONFIGURATION,
+        ),
+        (added("pkg.add = lambda *a: 2\ndef test_x(): pass"), Gate.STRAY_STATEMENT),
+        (added("X = test_two.__code__ = 1\ndef test_x(): pass"), Gate.STRAY_STATEMENT),
+        (
+            reply("        self.one = 1", "        self.one = 1\n\n    def assertEqual(self, *a): pass"),
+            Gate.REDEFINES,
+        ),
+        (
+            reply("        self.one = 1", "        self.one = 1\n\n    def __getattr__(self, a): pass"),
+            Gate.REDEFINES,
+        ),
+        (added("def test_x(): pass", extra="IMPORT: from os import sep as os\n"), Gate.REDEFINES),
     ],
     ids=lambda value: str(value)[:40].encode("unicode_escape").decode(),
 )
@@ -116,6 +160,18 @@ def test_what_is_turned_away_and_why(text, gate):
         "async def test_x():\n    pass",
         "class TestX(Base):\n    @property\n    def one(self): return 1\n    def test_x(self): pass",
         "@pytest.mark.parametrize('a', [1, 2])\ndef test_x(a): pass",
+        "A = [n for n in range(3)]\nB = [n for n in range(4)]\ndef test_x():\n    assert A < B",
+        "from numpy.random import default_rng\ndef test_x():\n    default_rng(seed=0)",
+        "from .random import thing\ndef test_x():\n    assert thing",
+        "def test_x():\n    skip = 2\n    assert parse('a').skip == skip",
+        "import asyncio\nasync def test_x():\n    await asyncio.sleep(0)",
+        "def test_x(clock):\n    clock.sleep(3)",
+        "def test_x():\n    assert self.client.get('/home/').status_code",
+        "import datetime\ndef test_x():\n    datetime.datetime(2020, 1, 1)",
+        "def test_x(tmp_path):\n    open(tmp_path / 'a', 'w')\n    open('data.txt')",
+        "import random\ndef test_x():\n    assert random.Random(0).random() < 1",
+        "def test_x():\n    assert 'sleep, skip and /no/path'",
+        "class TestX(Base):\n    def _helper(self): return 1\n    def test_x(self): pass",
     ],
 )
 def test_what_is_let_through(code):
@@ -327,3 +383,114 @@ def test_no_path_gets_out(path):
     found, gates = units(text)
     assert all(one.path.startswith("tests/test") for one in found)
     assert found or gates
+
+
+FIXTURES = """\
+import pytest
+from pkg.tools import *
+
+
+def test_old(tmp_path):
+    assert_equal(len([1]), 1)
+    data = 1
+    assert data
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "gate"),
+    [
+        ("def len(x): return 1", Gate.REDEFINES),  # a builtin that existing tests call
+        ("def assert_equal(*a): pass", Gate.REDEFINES),  # of a star import
+        ("@pytest.fixture\ndef tmp_path(): return 1", Gate.REDEFINES),  # a fixture that they ask for
+        ("def tmp_path(): return 1", None),  # no fixture
+        ("data = 2", None),  # a local name of an existing test
+        ("input = 3", None),  # a builtin that nobody uses
+    ],
+)
+def test_a_new_name_takes_nothing_from_existing_code(code, gate):
+    new = f"{FIXTURES}\n\n{code}\n\n\ndef test_new():\n    pass\n"
+    if gate is None:
+        assert len(additions_of("t.py", FIXTURES, new)) == 2
+        return
+    with pytest.raises(RejectedError) as refused:
+        additions_of("t.py", FIXTURES, new)
+    assert refused.value.gate is gate
+
+
+@pytest.mark.parametrize(
+    ("path", "editable"),
+    [
+        ("tests/model_fields/tests.py", True),
+        ("tests/model_fields/models.py", True),
+        ("sympy/core/tests/test_basic.py", True),
+        ("testing/test_assertion.py", True),
+        ("pkg/test_util.py", True),
+        ("django/test/testcases.py", False),
+        ("sympy/testing/pytest.py", False),
+        ("xarray/testing.py", False),
+        ("tests/settings.py", False),
+    ],
+)
+def test_only_tests_may_be_edited(path, editable):
+    if editable:
+        assert editable_test_path(path, ()) == path
+    else:
+        with pytest.raises(RejectedError):
+            editable_test_path(path, ())
+    assert editable_test_path(path, (path,)) == path
+
+
+def test_a_method_at_the_end_of_a_class_comes_before_what_follows_it():
+    """One function and one method, both behind the last method of a class."""
+    end = "    def test_one(self):\n        assert add(1, 1) == 2"
+    method = f"{end}\n\n    def test_far(self):\n        assert far()"
+    found, gates = units(reply(end, f"{method}\n\n\ndef far():\n    return FAR\n\n\nFAR = 50"))
+    assert (len(found), gates) == (1, [])
+    text = files_of(found, view())[CALC]
+    assert (
+        text.index("def test_far")
+        < text.index("def far")
+        < text.index("FAR = 50")
+        < text.index("def test_two")
+    )
+    assert "    def test_far(self):\n        assert far()\n\n\n" in text
+
+
+def test_different_surroundings_make_different_tests():
+    def of(code, extra=""):
+        found, gates = units(added(code, extra=extra))
+        assert gates == []
+        return [one.key for one in found]
+
+    body = "    def test_n(self):\n        assert f(1)"
+    one, other = (f"@override(MODE={mode})\nclass Test{mode}(Base):\n{body}" for mode in (1, 2))
+    assert len(set(of(f"{one}\n{other}"))) == 2
+    test = "def test_f():\n    assert f(1)"
+    imports = ("from pkg.fast import g as f", "from pkg.slow import g as f")
+    assert len({key for line in imports for key in of(test, f"IMPORT: {line}\n")}) == 2
+    more = ("from pkg.fast import g as f", "from pkg.fast import h, g as f")
+    assert len({key for line in more for key in of(test, f"IMPORT: {line}\n")}) == 1
+
+
+def test_names_that_python_reads_otherwise_are_turned_away():
+    """`\ufb01` is `fi` to Python; a line end may stand between def and the name."""
+    assert units(added("def test_\ufb01t():\n    pass"))[1] == [Gate.UNPARSABLE]
+    assert units(added("def \\\ntest_x():\n    pass"))[1] == [Gate.UNPARSABLE]
+
+
+def test_an_import_line_above_the_file_line_counts():
+    found, gates = units("IMPORT: import json\n" + added("def test_x():\n    assert json"))
+    assert gates == []
+    assert "import json" in files_of(found, view())[CALC]
+
+
+def test_a_heading_is_no_path():
+    found, gates = units(added("def test_x(): pass").replace("\n", "\n### The new tests\n", 1))
+    assert (len(found), gates) == (1, [])
+
+
+def test_an_import_goes_above_the_definitions():
+    text = "import os\n\n\ndef test_a():\n    pass\n\n\nimport late\n"
+    assert with_imports(text, ["import json"]).startswith("import os\nimport json\n\n")
+    assert with_imports('"""Doc."""\n', ["import json"]) == '"""Doc."""\nimport json\n'
