@@ -10,7 +10,7 @@ from utboost_action.benchmark.bank import Bank
 from utboost_action.benchmark.rows import Row, test_names
 from utboost_action.errors import InputError
 from utboost_action.eval_script import parse_eval_script
-from utboost_action.model import AugmentedTest, BankStatus, TestMode
+from utboost_action.model import AugmentedTest, BankStatus, Opinion, TestMode
 from utboost_action.patches import created_paths, touched_paths, with_final_newline
 
 _ADDED_DEFINITION = re.compile(r"^[+ ]\s*(?:async\s+)?def (\w+)\(")
@@ -18,18 +18,32 @@ _DOCSTRING = re.compile(r'^[+ ]\s*[rRuU]?(?:"""|\'\'\'|"|\')(.*)$')
 
 
 def augmented_rows(rows: Iterable[Row], bank: Bank) -> list[dict[str, object]]:
-    """The rows of the instances that the bank has a test for, strengthened by the first that replaces.
+    """The rows of the instances that the bank has a test for, each strengthened by its `best_of`.
 
     test_patch, FAIL_TO_PASS, PASS_TO_PASS and eval_script change; all other columns stay.
-    Retired tests are left out. Raises InputError for a row without eval_script.
+    Raises InputError for a row without eval_script.
     """
-    result = []
-    for row in rows:
-        tests = [t for t in bank.get(str(row.get("instance_id")), ()) if t.status is not BankStatus.RETIRED]
-        if tests:
-            chosen = next((test for test in tests if test.mode is TestMode.REPLACES), tests[0])
-            result.append(_augmented(row, chosen))
-    return result
+    chosen = ((row, best_of(bank.get(str(row.get("instance_id")), ()))) for row in rows)
+    return [_augmented(row, test) for row, test in chosen if test is not None]
+
+
+def best_of(tests: Sequence[AugmentedTest]) -> AugmentedTest | None:
+    """The test for a row, which takes one patch: confirmed before candidate, whole patch before added test.
+
+    What people retired or doubt is never taken. Among equals the first.
+    """
+    usable = [test for test in tests if test.status is not BankStatus.RETIRED and not _is_doubted(test)]
+    return max(
+        usable,
+        key=lambda test: (test.status is BankStatus.CONFIRMED, test.mode is TestMode.REPLACES),
+        default=None,
+    )
+
+
+def _is_doubted(test: AugmentedTest) -> bool:
+    """Whether people's last word on the whole entry is a doubt."""
+    words = [decision.opinion for decision in test.signals.decisions if not decision.test]
+    return bool(words) and words[-1] is Opinion.DISPUTE
 
 
 def _augmented(row: Row, test: AugmentedTest) -> dict[str, object]:

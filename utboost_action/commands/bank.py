@@ -13,7 +13,7 @@ import typer
 
 from utboost_action.benchmark.bank import Bank, published_shape, read_bank, update_bank, with_status
 from utboost_action.benchmark.bank_merge import Imported, imported
-from utboost_action.benchmark.export import augmented_rows
+from utboost_action.benchmark.export import augmented_rows, best_of
 from utboost_action.benchmark.rows import read_benchmark, read_raw_rows
 from utboost_action.commands.options import as_file
 from utboost_action.errors import InputError
@@ -141,7 +141,16 @@ def export_command(
         return
     rows = augmented_rows(read_raw_rows(benchmark), tests)
     held = [str(row["instance_id"]) for row in rows]
-    _say_left_out(tests, held, "a row takes one test, and only an instance of the benchmark has a row", bank)
+    _say_left_out(
+        tests, held, "a row takes one test, not retired or disputed, of an instance of the benchmark", bank
+    )
+    best = [best_of(tests[instance_id]) for instance_id in held]
+    if unconfirmed := sum(test is not None and test.status is not BankStatus.CONFIRMED for test in best):
+        typer.echo(
+            f"{unconfirmed} of the rows hold a test that no person has confirmed: what fails it there is no "
+            "more than suspect",
+            err=True,
+        )
     write_atomically(out, "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows))
     typer.echo(f"{len(rows)} rows are in {out}")
 

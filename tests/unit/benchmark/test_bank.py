@@ -6,8 +6,9 @@ from builders import augmented, diff
 
 from utboost_action.benchmark.bank import published_shape, read_bank, with_status, write_bank
 from utboost_action.benchmark.bank_merge import imported
+from utboost_action.benchmark.export import best_of
 from utboost_action.errors import InputError
-from utboost_action.model import BankStatus, Signals, TestMode
+from utboost_action.model import BankStatus, Decision, Opinion, Signals, TestMode
 
 
 def published(tmp_path, **entries):
@@ -112,3 +113,16 @@ def test_an_import_brings_measurements_where_a_model_alone_has_spoken():
     assert (entry.id, entry.signals) == ("a", measured.signals)
     (entry,) = imported([replace(here, signals=measured.signals)], [here]).entries
     assert entry.signals == measured.signals
+
+
+def test_a_row_takes_what_people_confirmed_and_never_what_they_doubt():
+    candidate, confirmed = augmented("a", BankStatus.CANDIDATE), augmented("b", mode=TestMode.EXTENDS)
+    whole = augmented("c")
+    assert best_of([candidate, confirmed]) == confirmed
+    assert best_of([candidate, confirmed, whole]) == whole
+    assert best_of([augmented("r", BankStatus.RETIRED)]) is None
+    doubt = Decision(Opinion.DISPUTE, "one", "wrong", "2026-01-01T00:00:00Z")
+    about_one = replace(candidate, signals=Signals(decisions=(replace(doubt, test="t"),)))
+    doubted = replace(candidate, signals=Signals(decisions=(doubt,)))
+    assert best_of([doubted]) is None
+    assert best_of([doubted, about_one]) == about_one
