@@ -157,11 +157,9 @@ test_names.__test__ = False  # type: ignore[attr-defined]  # pytest: no test
 
 
 def require_for_replay(instance: Instance) -> str | None:
-    """The first field that a replay needs and this row lacks, or None."""
-    for name in ("image", "eval_script", "log_parser"):
-        if getattr(instance, name) is None:
-            return name
-    return None
+    """The fields that a replay needs and this row lacks, or None (docs/benchmark.md)."""
+    needed = ("image", "eval_script", "log_parser")
+    return " and ".join(name for name in needed if getattr(instance, name) is None) or None
 
 
 def _optional_text(row: Row, name: str) -> str | None:

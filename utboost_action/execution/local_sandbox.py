@@ -61,7 +61,9 @@ class LocalSandbox:
         name = image.removeprefix(SCHEME)
         tree = self.trees / name
         if not image.startswith(SCHEME) or "/" in name or name in ("", ".", "..") or not tree.is_dir():
-            raise ImageMissingError(f"image {image}: no prepared tree below {self.trees} (--trees)")
+            raise ImageMissingError(
+                f"image {image}: no prepared tree below {self.trees} (--trees); local:NAME is its folder NAME"
+            )
         return tree
 
     def box(self, image: str) -> LocalBox:

@@ -150,12 +150,17 @@ class _Comparison:
     ) -> Iterator[Addition]:
         """The additions of one body. start: lines of the original before its first statement."""
         after, position = start, 0
-        for node in new:
+        for number, node in enumerate(new):
             known = old[position] if position < len(old) else None
             if known is not None and (inner := self._same(known, node, owner)) is not None:
                 yield from inner
                 after, position = last_line(known), position + 1
             elif not (self.is_new and not owner and _is_docstring(node, new)):
+                beside = [*new[max(0, number - 1) : number], *new[number + 1 : number + 2]]
+                if any(first_line(a) <= last_line(node) and first_line(node) <= last_line(a) for a in beside):
+                    raise RejectedError(
+                        Gate.STRAY_STATEMENT, f"{self.path} line {node.lineno}: two statements on a line"
+                    )
                 yield self._addition(node, owner, after)
         if position < len(old):
             name = ", ".join(bound_names(old[position])) or type(old[position]).__name__
@@ -195,6 +200,8 @@ class _Comparison:
             raise RejectedError(
                 Gate.STRAY_STATEMENT, f"{where} (line {node.lineno}) is no test, helper or import"
             )
+        if (steering := next(_steering(node), None)) is not None:
+            raise RejectedError(Gate.STRAY_STATEMENT, f"{where}: {steering}, as soon as it is imported")
         if isinstance(node, ast.Assign | ast.AnnAssign) and not _sets_names_alone(node):
             raise RejectedError(
                 Gate.STRAY_STATEMENT, f"{where} (line {node.lineno}) sets what is no new name"
@@ -223,24 +230,32 @@ def _check_names(path: str, old: ast.Module, found: Sequence[Addition]) -> None:
     taken: dict[str, set[str]] = {"": {name for node in old.body for name in _all_bound(node)}}
     for owner, node in _classes(old.body, ""):
         taken[owner] = {name for child in node.body for name in bound_names(child)}
+    had = {pair for node in ast.walk(old) if isinstance(node, ast.stmt) for pair in import_pairs(node)}
     for addition in found:
         scope = taken.setdefault(addition.owner, set())
         for name in addition.names:
-            if name in scope and not (addition.kind is AdditionKind.IMPORT and _imports_same(old, addition)):
+            pairs = {pair for pair in import_pairs(addition.node) if pair[1] == name}
+            if name in scope and not (pairs and pairs <= had):
                 raise RejectedError(Gate.REDEFINES, f"{path}: {name} exists already")
         scope.update(addition.names)
+        had.update(import_pairs(addition.node))
 
 
 def _check_use(path: str, original: str, old: ast.Module, found: Sequence[Addition]) -> None:
     """No new name of the module may be one that its code uses already: of a builtin, fixture, star import."""
     if not original:
         return
-    used = _globals(symtable.symtable(original, path, "exec"))
+    try:
+        used = _globals(symtable.symtable(original, path, "exec"))
+    except SyntaxError as problem:  # parses, but does not compile
+        raise RejectedError(Gate.UNPARSABLE, f"{path}: {problem}") from None
     used -= {name for node in old.body for name in _all_bound(node)}  # judged by `_check_names`
-    arguments = {arg.arg for node in ast.walk(old) if isinstance(node, ast.arguments) for arg in node.args}
+    asked = {node.arg for node in ast.walk(old) if isinstance(node, ast.arg)}
+    asked |= {str(node.value) for node in ast.walk(old) if isinstance(node, ast.Constant)}  # usefixtures
     for addition in found:
-        taken = used | (arguments if _is_fixture(addition.node) else set())
-        for name in taken.intersection(addition.names if not addition.owner else ()):
+        taken = used | (asked if _is_fixture(addition.node) else set())
+        names = {*addition.names, *_fixture_names(addition.node)}
+        for name in taken.intersection(names if not addition.owner else ()):
             raise RejectedError(Gate.REDEFINES, f"{path}: existing code uses another {name}")
 
 
@@ -255,8 +270,49 @@ def _globals(table: symtable.SymbolTable) -> set[str]:
     return here.union(*(_globals(child) for child in table.get_children()))
 
 
+def _fixture_names(node: ast.stmt) -> Iterator[str]:
+    """The names that `fixture(name="…")` gives."""
+    for decorator in getattr(node, "decorator_list", []):
+        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+            if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+                yield str(keyword.value.value)
+
+
 def _is_fixture(node: ast.stmt) -> bool:
     return any("fixture" in ast.dump(one) for one in getattr(node, "decorator_list", []))
+
+
+_REACHES_OUT = frozenset(("setattr", "delattr", "globals", "vars", "exec", "eval", "__import__", "fixture"))
+
+
+def _at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a statement does: all of it but the bodies of functions."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if isinstance(node, Function) and name == "body":
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _at_import(child)
+
+
+def _steering(node: ast.stmt) -> Iterator[str]:
+    """How a new statement reaches beyond its own names when it is imported."""
+    decorators = {
+        id(part)
+        for one in ast.walk(node)
+        for decorator in getattr(one, "decorator_list", ())
+        for part in ast.walk(decorator)
+    }
+    for one in _at_import(node):
+        if isinstance(one, ast.NamedExpr | ast.Global | ast.Delete):
+            yield f"uses {type(one).__name__}"
+        elif isinstance(one, ast.Attribute | ast.Subscript) and not isinstance(one.ctx, ast.Load):
+            yield f"sets {ast.unparse(one)}"
+        elif isinstance(one, ast.Call):
+            name = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
+            if name in _REACHES_OUT and not (name == "fixture" and id(one) in decorators):
+                yield f"calls {name}"
 
 
 def _sets_names_alone(node: ast.Assign | ast.AnnAssign) -> bool:
@@ -273,13 +329,6 @@ def _sets_names_alone(node: ast.Assign | ast.AnnAssign) -> bool:
 def _is_inherited(name: str) -> bool:
     """Whether a method of that name may replace one that the class's existing tests call."""
     return name in _TEST_CASE or name.startswith(("assert", "__"))
-
-
-def _imports_same(old: ast.Module, addition: Addition) -> bool:
-    """Whether every clashing name of an import is imported from the same source by the original."""
-    had = {pair for node in ast.walk(old) if isinstance(node, ast.stmt) for pair in import_pairs(node)}
-    names = {name for _, name in had}
-    return all(pair in had for pair in import_pairs(addition.node) if pair[1] in names)
 
 
 def import_pairs(node: ast.stmt) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -52,6 +53,10 @@ class _AgainError(Exception):
         self.wait = wait
         self.received = received
         self.late = late
+
+
+class _NotServedError(ModelError):
+    """The endpoint did nothing, and will not in time."""
 
 
 class Endpoint:
@@ -170,6 +175,9 @@ class Endpoint:
                 if made:
                     self._record(Exchange(request, (), (), lost, self._clock() - begin, at))
                 raise
+            except _NotServedError:
+                call.settle(Usage())
+                raise
             except ModelError:  # a reply that was made and is of no use
                 call.settle(bound)
                 self._record(Exchange(request, (), (), bound, self._clock() - begin, at))
@@ -262,7 +270,7 @@ def _raise_if_passing(refusal: openai.APIStatusError, longest: float, now: datet
     if status in (408, 409, 425, 429) or (status >= 500 and status != 501):
         wait = _retry_after(refusal.response.headers.get("retry-after"), now)
         if wait is not None and wait > longest:
-            raise ModelError(
+            raise _NotServedError(
                 f"the endpoint answers {status} and asks to wait {wait:g} s, longer than {longest:g} s"
             )
         raise _AgainError(f"the endpoint answers {status}: {message}", wait)
@@ -273,7 +281,8 @@ def _retry_after(value: str | None, now: datetime) -> float | None:
     if not value:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
+        return None if math.isnan(seconds) else max(0.0, seconds)
     except ValueError:
         pass
     try:

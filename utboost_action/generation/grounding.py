@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 LEAST_WORDS = 3  # of a quote that counts; fewer stand in any text
-_QUOTED = re.compile(r'"(.+)"|“(.+)”|`(.+)`|\'(.+)\'')
+_QUOTED = re.compile(r"(?<!\w)([\"'`])(.+?)\1(?!\w)|“(?P<curled>.+?)”")
 
 
 class Source(StrEnum):
@@ -33,21 +33,24 @@ class Ground:
 
 
 def ground_of(reason: str, issue: str, shown: str) -> Ground:
-    """Look a reason's quote up: word for word, whatever the white space, in the issue first.
+    """Look a reason's quotes up: word for word, whatever the white space, in the issue first.
 
-    reason: what the author wrote behind the test's name. shown: all that the author was shown.
+    reason: what the author wrote behind the test's name; what stands in quotation marks in it, the longest
+    first, or all of it. shown: all that the author was shown.
     """
-    found = _QUOTED.search(reason)
-    quote = _flat(next(part for part in found.groups() if part) if found else reason)
-    if not quote:
+    quoted = [match["curled"] or match[2] for match in _QUOTED.finditer(reason)]
+    quotes = [
+        text for text in (_flat(one) for one in [reason, *sorted(quoted, key=len, reverse=True)]) if text
+    ]
+    if not quotes:
         return Ground(Source.UNSAID)
-    if len(quote.split()) < LEAST_WORDS:
-        return Ground(Source.SHORT, quote)
-    if quote in _flat(issue):
-        return Ground(Source.ISSUE, quote)
-    if quote in _flat(shown):
-        return Ground(Source.SHOWN, quote)
-    return Ground(Source.NOWHERE, quote)
+    counted = [text for text in quotes if len(text.split()) >= LEAST_WORDS]
+    for source, text in ((Source.ISSUE, _flat(issue)), (Source.SHOWN, _flat(shown))):
+        for quote in counted:
+            if quote in text:
+                return Ground(source, quote)
+    first = quotes[1] if len(quotes) > 1 else quotes[0]
+    return Ground(Source.SHORT if len(first.split()) < LEAST_WORDS else Source.NOWHERE, first)
 
 
 def _flat(text: str) -> str:

@@ -116,7 +116,7 @@ def _network(nodes: Sequence[ast.stmt]) -> Iterator[str]:
         last = name.rpartition(".")[2]
         if last in _NETWORK_CALLS:
             yield f"calls {name}"
-        if name.split(".")[0] in ("requests", "httpx") and last in _HTTP_VERBS and call.args:
+        if name.split(".")[0] in ("requests", "httpx") and last in _HTTP_VERBS:
             yield f"calls {name}"
 
 
@@ -193,8 +193,10 @@ def _absolute(nodes: Sequence[ast.stmt]) -> Iterator[str]:
     for node in _walk(nodes):
         if id(node) in requests:
             continue
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _ABSOLUTE.match(node.value):
-            yield f"names the path {node.value[:80]!a}"
+        value = node.value if isinstance(node, ast.Constant) else None
+        text = value.decode("latin-1") if isinstance(value, bytes) else value
+        if isinstance(text, str) and _ABSOLUTE.match(text):
+            yield f"names the path {text[:80]!a}"
 
 
 def _steers(nodes: Sequence[ast.stmt]) -> Iterator[str]:
@@ -231,7 +233,8 @@ def _skips(nodes: Sequence[ast.stmt]) -> Iterator[str]:
             name = _dotted(one.func if isinstance(one, ast.Call) else one)
             known = name.startswith(("pytest.", "unittest.", "self."))
             is_argument = isinstance(node, ast.Call) and one is not node.func
-            if name.rpartition(".")[2] in _SKIPS and (known or not is_argument):
+            is_method = isinstance(node, ast.Call) and "." in name  # lexer.skip(2)
+            if name.rpartition(".")[2] in _SKIPS and (known or not (is_argument or is_method)):
                 yield f"uses {name}"
 
 
@@ -282,11 +285,26 @@ def _resolved(name: str, aliases: Mapping[str, str]) -> str:
 def _dotted(node: ast.AST) -> str:
     """`a.b.c` of a chain of attributes; of a chain that starts with something else, its named end."""
     parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
+    while True:
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call) and _is_getattr(node):
+            parts.append(str(node.args[1].value))  # type: ignore[attr-defined]
+            node = node.args[0]
+        else:
+            break
     parts += [node.id] if isinstance(node, ast.Name) else []
     return ".".join(reversed(parts))
+
+
+def _is_getattr(node: ast.Call) -> bool:
+    return (
+        isinstance(node.func, ast.Name)
+        and node.func.id == "getattr"
+        and len(node.args) > 1
+        and isinstance(node.args[1], ast.Constant)
+    )
 
 
 def _walk(nodes: Sequence[ast.stmt]) -> Iterator[ast.AST]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -108,15 +109,19 @@ class Transcript:
     def _read(self, line: bytes, number: int) -> None:
         try:
             value = json.loads(line)
-            replies = [Reply(one["text"], one["finish"], value["at"]) for one in value["replies"]]
+            replies = [
+                Reply(_text(one["text"]), _text(one["finish"]), _text(value["at"]))
+                for one in value["replies"]
+            ]
+            samples = [operator.index(sample) for sample in value["samples"]]
             usage = value["usage"] or value["bound"]
             taken = Usage(
                 int(usage["prompt_tokens"]), int(usage["completion_tokens"]), value["usage"] is not None
             )
-            self._take(value["hash"], value["samples"], replies)
+            self._take(_text(value["hash"]), samples, replies)
             self._count(value["instance"], value["stage"], taken)
             self._fail(value["hash"], str(value.get("failure", "")), exhausted=bool(value.get("exhausted")))
-        except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
             what = f"{type(problem).__name__}: {problem}"
             raise InputError(
                 f"transcript {str(self.path)!r} line {number}: not an exchange ({what})"
@@ -176,6 +181,12 @@ class Replay:
                 "it was recorded with another version, model, setting or instance"
             )
         return known
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
 
 
 def _is_json(line: bytes) -> bool:

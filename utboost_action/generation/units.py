@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from utboost_action.generation.additions import Addition, AdditionKind, import_pairs, test_methods
 from utboost_action.generation.gates import Gate, RejectedError
-from utboost_action.generation.syntax import Function, dump, first_line, is_test_name, last_line
+from utboost_action.generation.syntax import Function, dump, first_line, is_test_name, last_line, parse
 from utboost_action.storage import content_key
 
 
@@ -47,7 +47,8 @@ class Unit:
 
 
 def units_of(sample: str, additions: Sequence[Addition], new_files: Collection[str]) -> tuple[Unit, ...]:
-    """The units of one reply, in order. Raises RejectedError (NO_NEW_TEST)."""
+    """The units of one reply, in order. Raises RejectedError (NO_NEW_TEST,
+    RUNNER_CONFIGURATION)."""
     tests = [
         single
         for addition in additions
@@ -58,6 +59,12 @@ def units_of(sample: str, additions: Sequence[Addition], new_files: Collection[s
         raise RejectedError(Gate.NO_NEW_TEST, "the edits add no test function")
     with_tests = {addition.path for addition, _ in tests}
     elsewhere = [addition for addition in additions if addition.path not in with_tests]
+    for addition in elsewhere:
+        if addition.path not in new_files and isinstance(addition.node, ast.Assign | ast.AnnAssign):
+            raise RejectedError(  # a settings file, a plugin
+                Gate.RUNNER_CONFIGURATION,
+                f"{addition.path}: {', '.join(addition.names)} is set beside no test",
+            )
     units = []
     for addition, function in tests:
         here = [one for one in additions if one.path == addition.path and one.kind is not AdditionKind.TEST]
@@ -85,7 +92,7 @@ def renamed(unit: Unit, test: str, new_class: str) -> Unit:
     lines = list(unit.addition.lines)
     if test != unit.test:
         pattern = re.compile(rf"\bdef(\s+){re.escape(unit.test)}\b")
-        spot = next((number for number, line in enumerate(lines) if pattern.search(line)), None)
+        spot = _def_line(lines, unit.test, pattern)
         if spot is None:
             raise RejectedError(Gate.UNPARSABLE, f"{unit.test!a} cannot be given another name")
         lines[spot] = pattern.sub(rf"def\g<1>{test}", lines[spot])
@@ -100,6 +107,13 @@ def renamed(unit: Unit, test: str, new_class: str) -> Unit:
     return replace(
         unit, test=test, owner=owner, addition=replace(unit.addition, lines=tuple(lines), names=names)
     )
+
+
+def _def_line(lines: Sequence[str], test: str, pattern: re.Pattern[str]) -> int | None:
+    """The number of the line with the test's own `def`: not one in a string or a comment."""
+    tree = parse("\n".join(["if 1:", *lines] if lines[0][:1].isspace() else ["", *lines]))
+    found = [one.lineno - 2 for one in ast.walk(tree) if isinstance(one, Function) and one.name == test]
+    return next((number for number in found if pattern.search(lines[number])), None)
 
 
 def _singles(addition: Addition) -> list[tuple[Addition, Function]]:

@@ -86,7 +86,8 @@ def test_a_429_without_retry_after_waits_longer_each_time():
 
 
 @pytest.mark.parametrize(
-    ("value", "waited"), [("7", 7.0), ("0", 0.0), ("Fri, 02 Jan 2026 03:04:25 GMT", 20.0), ("soon", 1.0)]
+    ("value", "waited"),
+    [("7", 7.0), ("0", 0.0), ("Fri, 02 Jan 2026 03:04:25 GMT", 20.0), ("soon", 1.0), ("nan", 1.0)],
 )
 def test_a_429_with_retry_after_waits_as_asked(value, waited):
     script = lambda body, n: completion("a") if n else refusal(429, "slow", retry_after=value)  # noqa: E731
@@ -100,6 +101,7 @@ def test_a_wait_of_hours_is_refused():
         with pytest.raises(ModelError, match="asks to wait 7200 s"):
             run.texts()
         assert run.waits == []
+        assert (run.budget.spent.total, run.recorded) == (0, [])
 
 
 def test_an_empty_account_is_not_asked_again():

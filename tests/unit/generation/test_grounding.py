@@ -17,6 +17,10 @@ SHOWN = 'def total(values):\n    """The sum of all values."""'
         ("“Totals are wrong.”, so", Ground(Source.ISSUE, "Totals are wrong.")),
         ('"an empty list should give one"', Ground(Source.NOWHERE, "an empty list should give one")),
         ('"are wrong"', Ground(Source.SHORT, "are wrong")),  # two words stand anywhere
+        ('"Totals are right." and "should give zero"', Ground(Source.ISSUE, "should give zero")),
+        ("The sum of all values.", Ground(Source.SHOWN, "The sum of all values.")),
+        ("`total` says: The sum of all values.", Ground(Source.SHORT, "total")),
+        ("it isn't what it wasn't", Ground(Source.NOWHERE, "it isn't what it wasn't")),
         ("", Ground(Source.UNSAID)),
         ("  ", Ground(Source.UNSAID)),
         ('""', Ground(Source.SHORT, '""')),

@@ -239,7 +239,17 @@ USAGE = (
 )
 
 
-@pytest.mark.parametrize("line", ["{}", "[]", "text", '{"hash": 1}', "null", USAGE])
+WHOLE = (
+    '{"hash": "h", "instance": "i", "stage": "s", "at": "", "samples": [0], '
+    '"replies": [{"text": "a", "finish": "stop"}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'
+)
+WRONG = [
+    WHOLE.replace(*change)
+    for change in (('"a"', "null"), ('"a"', "5"), ("[0]", '"ab"'), ("[0]", "[0.5]"), (": 1,", ": Infinity,"))
+]
+
+
+@pytest.mark.parametrize("line", ["{}", "[]", "text", '{"hash": 1}', "null", USAGE, *WRONG])
 def test_a_line_that_is_no_exchange_is_named(tmp_path, line):
     path = tmp_path / "t.jsonl"
     Transcript(path).append(exchange(request(), [0], ["a"]))

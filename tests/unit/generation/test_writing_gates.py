@@ -14,6 +14,7 @@ from utboost_action.generation.gates import Gate, RejectedError, Tally
 from utboost_action.generation.paths import editable_test_path
 from utboost_action.generation.samples import Sample, merged, units_of_sample
 from utboost_action.generation.syntax import parse
+from utboost_action.generation.units import renamed
 
 CALC = "tests/test_calc.py"
 
@@ -142,6 +143,27 @@ def units(text, *, label="s0.0", finish="stop"):
             Gate.REDEFINES,
         ),
         (added("def test_x(): pass", extra="IMPORT: from os import sep as os\n"), Gate.REDEFINES),
+        (added("from operator import eq as make\ndef test_x(): pass"), Gate.REDEFINES),
+        (added("from operator import eq as test_two\ndef test_x(): pass"), Gate.REDEFINES),
+        (added("X = setattr(TestOld, 'test_one', 1)\ndef test_x(): pass"), Gate.STRAY_STATEMENT),
+        (added("X = globals().update(test_two=1)\ndef test_x(): pass"), Gate.STRAY_STATEMENT),
+        (added("auto = pytest.fixture(autouse=True)(make)\ndef test_x(): pass"), Gate.STRAY_STATEMENT),
+        (added("def test_x(a=(test_two := None)): pass"), Gate.STRAY_STATEMENT),
+        (added("@(lambda f: setattr(TestOld, 'a', f))\ndef test_x(): pass"), Gate.STRAY_STATEMENT),
+        (added("class TestX:\n    TestOld.test_one = 1\n    def test_x(self): pass"), Gate.STRAY_STATEMENT),
+        (added("import json; import socket\ndef test_x(): json"), Gate.STRAY_STATEMENT),
+        (added("A = 1; B = print()\ndef test_x(): A"), Gate.STRAY_STATEMENT),
+        (
+            added("def test_x(): pass")
+            + reply("", "x = 1", "tests/test_y.py")
+            .replace("SEARCH\n\n", "SEARCH\ndef test_more():\n")
+            .replace("x = 1", "X = 1\n\n\ndef test_more():")
+            .replace("tests/test_y.py", "tests/test_more.py"),
+            Gate.RUNNER_CONFIGURATION,
+        ),
+        (added("import requests\ndef test_x():\n    requests.get(url='http://a')"), Gate.NETWORK),
+        (added("import time\ndef test_x():\n    getattr(time, 'sleep')(1)"), Gate.SLEEP),
+        (added("def test_x():\n    open(b'/etc/passwd')"), Gate.ABSOLUTE_PATH),
     ],
     ids=lambda value: str(value)[:40].encode("unicode_escape").decode(),
 )
@@ -172,6 +194,8 @@ def test_what_is_turned_away_and_why(text, gate):
         "import random\ndef test_x():\n    assert random.Random(0).random() < 1",
         "def test_x():\n    assert 'sleep, skip and /no/path'",
         "class TestX(Base):\n    def _helper(self): return 1\n    def test_x(self): pass",
+        "def test_x(lexer):\n    lexer.skip(2)",
+        "@pytest.fixture\ndef mine(): return 1\n\n\ndef test_x(mine): pass",
     ],
 )
 def test_what_is_let_through(code):
@@ -390,6 +414,7 @@ import pytest
 from pkg.tools import *
 
 
+@pytest.mark.usefixtures("db")
 def test_old(tmp_path):
     assert_equal(len([1]), 1)
     data = 1
@@ -403,6 +428,8 @@ def test_old(tmp_path):
         ("def len(x): return 1", Gate.REDEFINES),  # a builtin that existing tests call
         ("def assert_equal(*a): pass", Gate.REDEFINES),  # of a star import
         ("@pytest.fixture\ndef tmp_path(): return 1", Gate.REDEFINES),  # a fixture that they ask for
+        ("@pytest.fixture(name='tmp_path')\ndef mine(): return 1", Gate.REDEFINES),
+        ("@pytest.fixture\ndef db(): return 1", Gate.REDEFINES),  # by usefixtures
         ("def tmp_path(): return 1", None),  # no fixture
         ("data = 2", None),  # a local name of an existing test
         ("input = 3", None),  # a builtin that nobody uses
@@ -494,3 +521,20 @@ def test_an_import_goes_above_the_definitions():
     text = "import os\n\n\ndef test_a():\n    pass\n\n\nimport late\n"
     assert with_imports(text, ["import json"]).startswith("import os\nimport json\n\n")
     assert with_imports('"""Doc."""\n', ["import json"]) == '"""Doc."""\nimport json\n'
+
+
+@pytest.mark.parametrize("old", ["def f(a, a): pass", "nonlocal x", "def f():\n    x = 1\n    global x"])
+def test_a_file_that_parses_and_does_not_compile_is_turned_away(old):
+    with pytest.raises(RejectedError) as refused:
+        additions_of("t.py", f"{old}\n", f"{old}\n\n\ndef test_x():\n    pass\n")
+    assert refused.value.gate is Gate.UNPARSABLE
+
+
+def test_a_name_is_changed_at_the_test_and_not_in_its_data():
+    code = "@pytest.mark.parametrize('src', ['def test_x(): pass'])\ndef test_x(src):\n    assert src"
+    (unit,), gates = units(added(code))
+    assert gates == []
+    assert renamed(unit, "test_y", "").addition.lines[:2] == (
+        "@pytest.mark.parametrize('src', ['def test_x(): pass'])",
+        "def test_y(src):",
+    )
