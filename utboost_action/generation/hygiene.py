@@ -112,7 +112,7 @@ def _network(nodes: Sequence[ast.stmt]) -> Iterator[str]:
     for module in _imported(nodes):
         if module in _NETWORK_MODULES or module.split(".")[0] in _NETWORK_MODULES:
             yield f"imports {module}"
-    for name, call in _calls(nodes):
+    for name, _call in _calls(nodes):
         last = name.rpartition(".")[2]
         if last in _NETWORK_CALLS:
             yield f"calls {name}"
