@@ -222,7 +222,8 @@ def _steers(nodes: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _skips(nodes: Sequence[ast.stmt]) -> Iterator[str]:
-    """Decorators, calls, raised and imported names that skip; a variable of such a name is none."""
+    """Decorators, calls and raised names that skip; a variable or another object's method is none."""
+    aliases = _aliases(nodes)
     for node in _walk(nodes):
         meant: list[ast.AST] = list(getattr(node, "decorator_list", []))
         meant += [node.func] if isinstance(node, ast.Call) else []
@@ -230,7 +231,7 @@ def _skips(nodes: Sequence[ast.stmt]) -> Iterator[str]:
         meant += node.args if isinstance(node, ast.Call) else []  # pytest.param(..., marks=pytest.mark.skip)
         meant += [keyword.value for keyword in node.keywords] if isinstance(node, ast.Call) else []
         for one in meant:
-            name = _dotted(one.func if isinstance(one, ast.Call) else one)
+            name = _resolved(_dotted(one.func if isinstance(one, ast.Call) else one), aliases)
             known = name.startswith(("pytest.", "unittest.", "self."))
             is_argument = isinstance(node, ast.Call) and one is not node.func
             is_method = isinstance(node, ast.Call) and "." in name  # lexer.skip(2)

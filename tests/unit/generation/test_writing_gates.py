@@ -107,6 +107,7 @@ def units(text, *, label="s0.0", finish="stop"):
             Gate.SKIPPED,
         ),
         (added("def test_x():\n    raise unittest.SkipTest"), Gate.SKIPPED),
+        (added("import pytest as pt\ndef test_x():\n    pt.skip('no')"), Gate.SKIPPED),
         # by another name
         (added("from time import sleep as nap\ndef test_x():\n    nap(1)"), Gate.SLEEP),
         (added("import time\nnap = time.sleep\ndef test_x():\n    nap(1)"), Gate.SLEEP),
