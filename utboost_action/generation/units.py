@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 
 from utboost_action.generation.additions import Addition, AdditionKind, import_pairs, test_methods
 from utboost_action.generation.gates import Gate, RejectedError
-from utboost_action.generation.syntax import Function, dump, first_line, is_test_name, last_line, parse
+from utboost_action.generation.syntax import (
+    Function,
+    UnusableSourceError,
+    dump,
+    first_line,
+    is_test_name,
+    last_line,
+    parse,
+)
 from utboost_action.storage import content_key
 
 
@@ -47,8 +55,7 @@ class Unit:
 
 
 def units_of(sample: str, additions: Sequence[Addition], new_files: Collection[str]) -> tuple[Unit, ...]:
-    """The units of one reply, in order. Raises RejectedError (NO_NEW_TEST,
-    RUNNER_CONFIGURATION)."""
+    """The units of one reply, in order. Raises RejectedError (NO_NEW_TEST, RUNNER_CONFIGURATION)."""
     tests = [
         single
         for addition in additions
@@ -111,7 +118,12 @@ def renamed(unit: Unit, test: str, new_class: str) -> Unit:
 
 def _def_line(lines: Sequence[str], test: str, pattern: re.Pattern[str]) -> int | None:
     """The number of the line with the test's own `def`: not one in a string or a comment."""
-    tree = parse("\n".join(["if 1:", *lines] if lines[0][:1].isspace() else ["", *lines]))
+    code = ["" if line.lstrip().startswith("#") else line for line in lines]  # comments stand anywhere
+    inside = next((line[:1].isspace() for line in code if line), False)
+    try:
+        tree = parse("\n".join(["if 1:" if inside else "", *code]))
+    except UnusableSourceError:
+        return None
     found = [one.lineno - 2 for one in ast.walk(tree) if isinstance(one, Function) and one.name == test]
     return next((number for number in found if pattern.search(lines[number])), None)
 

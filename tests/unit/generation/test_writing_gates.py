@@ -507,6 +507,16 @@ def test_names_that_python_reads_otherwise_are_turned_away():
     assert units(added("def \\\ntest_x():\n    pass"))[1] == [Gate.UNPARSABLE]
 
 
+def test_a_comment_may_stand_at_the_margin():
+    end = "        assert add(1, 1) == 2"
+    method = (
+        "    def test_far(self):\n        text = '''\nat the margin\n# and this\n'''\n        assert text"
+    )
+    (unit,), gates = units(reply(end, f"{end}\n\n# why it is\n{method}"))
+    assert gates == []
+    assert "# why it is\n    def test_y(self):" in "\n".join(renamed(unit, "test_y", "").addition.lines)
+
+
 def test_an_import_line_above_the_file_line_counts():
     found, gates = units("IMPORT: import json\n" + added("def test_x():\n    assert json"))
     assert gates == []
