@@ -14,6 +14,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from utboost_action.generation.gates import Gate, RejectedError
+from utboost_action.generation.statements import (
+    all_bound,
+    bound_names,
+    fixture_names,
+    import_pairs,
+    is_autouse,
+    is_fixture,
+    reaches_out,
+    used_globals,
+)
 from utboost_action.generation.syntax import (
     Function,
     UnusableSourceError,
@@ -105,28 +115,6 @@ def additions_of(path: str, original: str, edited: str) -> tuple[Addition, ...]:
     return found
 
 
-def bound_names(node: ast.stmt) -> tuple[str, ...]:
-    """The names that a statement binds in its scope."""
-    if isinstance(node, Function | ast.ClassDef):
-        return (node.name,)
-    if isinstance(node, ast.Import):
-        return tuple((alias.asname or alias.name).split(".")[0] for alias in node.names)
-    if isinstance(node, ast.ImportFrom):
-        return tuple(alias.asname or alias.name for alias in node.names)
-    return tuple(_stored(node))
-
-
-def _stored(node: ast.AST) -> Iterator[str]:
-    """The names that are set in a node; those of comprehensions and lambdas are their own."""
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node.id
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.comprehension):
-            yield from _stored(child.iter)
-        elif not isinstance(child, ast.Lambda):
-            yield from _stored(child)
-
-
 def test_methods(node: ast.stmt) -> list[Function]:
     """The test functions directly in a class."""
     if not isinstance(node, ast.ClassDef):
@@ -200,15 +188,11 @@ class _Comparison:
             raise RejectedError(
                 Gate.STRAY_STATEMENT, f"{where} (line {node.lineno}) is no test, helper or import"
             )
-        if (steering := next(_steering(node), None)) is not None:
+        if (steering := next(reaches_out(node), None)) is not None:
             raise RejectedError(Gate.STRAY_STATEMENT, f"{where}: {steering}, as soon as it is imported")
-        if isinstance(node, ast.Assign | ast.AnnAssign) and not _sets_names_alone(node):
-            raise RejectedError(
-                Gate.STRAY_STATEMENT, f"{where} (line {node.lineno}) sets what is no new name"
-            )
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             raise RejectedError(Gate.REDEFINES, f"{self.path}: a star import may redefine anything")
-        if any(name in _STEERING or name.startswith("pytest_") for name in names) or _is_autouse(node):
+        if any(name in _STEERING or name.startswith("pytest_") for name in names) or is_autouse(node):
             raise RejectedError(Gate.RUNNER_CONFIGURATION, f"{where} changes how other tests run")
         if owner and isinstance(node, Function) and _is_inherited(node.name):
             raise RejectedError(Gate.REDEFINES, f"{where} replaces what {owner} inherits")
@@ -227,7 +211,7 @@ class _Comparison:
 
 def _check_names(path: str, old: ast.Module, found: Sequence[Addition]) -> None:
     """No addition may bind a name that its scope has already, in the original or by another addition."""
-    taken: dict[str, set[str]] = {"": {name for node in old.body for name in _all_bound(node)}}
+    taken: dict[str, set[str]] = {"": {name for node in old.body for name in all_bound(node)}}
     for owner, node in _classes(old.body, ""):
         taken[owner] = {name for child in node.body for name in bound_names(child)}
     had = {pair for node in ast.walk(old) if isinstance(node, ast.stmt) for pair in import_pairs(node)}
@@ -246,113 +230,22 @@ def _check_use(path: str, original: str, old: ast.Module, found: Sequence[Additi
     if not original:
         return
     try:
-        used = _globals(symtable.symtable(original, path, "exec"))
+        used = used_globals(symtable.symtable(original, path, "exec"))
     except SyntaxError as problem:  # parses, but does not compile
         raise RejectedError(Gate.UNPARSABLE, f"{path}: {problem}") from None
-    used -= {name for node in old.body for name in _all_bound(node)}  # judged by `_check_names`
+    used -= {name for node in old.body for name in all_bound(node)}  # judged by `_check_names`
     asked = {node.arg for node in ast.walk(old) if isinstance(node, ast.arg)}
     asked |= {str(node.value) for node in ast.walk(old) if isinstance(node, ast.Constant)}  # usefixtures
     for addition in found:
-        taken = used | (asked if _is_fixture(addition.node) else set())
-        names = {*addition.names, *_fixture_names(addition.node)}
+        taken = used | (asked if is_fixture(addition.node) else set())
+        names = {*addition.names, *fixture_names(addition.node)}
         for name in taken.intersection(names if not addition.owner else ()):
             raise RejectedError(Gate.REDEFINES, f"{path}: existing code uses another {name}")
-
-
-def _globals(table: symtable.SymbolTable) -> set[str]:
-    """The names of the module or beyond that code uses."""
-    inside = table.get_type() != "module"
-    here = {
-        symbol.get_name()
-        for symbol in table.get_symbols()
-        if symbol.is_referenced() and (symbol.is_global() or not inside)
-    }
-    return here.union(*(_globals(child) for child in table.get_children()))
-
-
-def _fixture_names(node: ast.stmt) -> Iterator[str]:
-    """The names that `fixture(name="…")` gives."""
-    for decorator in getattr(node, "decorator_list", []):
-        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
-            if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
-                yield str(keyword.value.value)
-
-
-def _is_fixture(node: ast.stmt) -> bool:
-    return any("fixture" in ast.dump(one) for one in getattr(node, "decorator_list", []))
-
-
-_REACHES_OUT = frozenset(("setattr", "delattr", "globals", "vars", "exec", "eval", "__import__", "fixture"))
-
-
-def _at_import(node: ast.AST) -> Iterator[ast.AST]:
-    """What runs when a statement does: all of it but the bodies of functions."""
-    yield node
-    for name, value in ast.iter_fields(node):
-        if isinstance(node, Function) and name == "body":
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from _at_import(child)
-
-
-def _steering(node: ast.stmt) -> Iterator[str]:
-    """How a new statement reaches beyond its own names when it is imported."""
-    decorators = {
-        id(part)
-        for one in ast.walk(node)
-        for decorator in getattr(one, "decorator_list", ())
-        for part in ast.walk(decorator)
-    }
-    for one in _at_import(node):
-        if isinstance(one, ast.NamedExpr | ast.Global | ast.Delete):
-            yield f"uses {type(one).__name__}"
-        elif isinstance(one, ast.Attribute | ast.Subscript) and not isinstance(one.ctx, ast.Load):
-            yield f"sets {ast.unparse(one)}"
-        elif isinstance(one, ast.Call):
-            name = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
-            if name in _REACHES_OUT and not (name == "fixture" and id(one) in decorators):
-                yield f"calls {name}"
-
-
-def _sets_names_alone(node: ast.Assign | ast.AnnAssign) -> bool:
-    targets: list[ast.expr] = list(node.targets) if isinstance(node, ast.Assign) else [node.target]
-    while targets:
-        target = targets.pop()
-        if isinstance(target, ast.Tuple | ast.List):
-            targets += target.elts
-        elif not isinstance(target, ast.Name):
-            return False
-    return True
 
 
 def _is_inherited(name: str) -> bool:
     """Whether a method of that name may replace one that the class's existing tests call."""
     return name in _TEST_CASE or name.startswith(("assert", "__"))
-
-
-def import_pairs(node: ast.stmt) -> list[tuple[str, str]]:
-    """(what is imported, the name it gets) of an import statement; none for other statements."""
-    if isinstance(node, ast.Import):
-        return [
-            (a.name if a.asname else a.name.split(".")[0], (a.asname or a.name).split(".")[0])
-            for a in node.names
-        ]
-    if isinstance(node, ast.ImportFrom):
-        source = "." * node.level + (node.module or "")
-        return [(f"{source}:{alias.name}", alias.asname or alias.name) for alias in node.names]
-    return []
-
-
-def _all_bound(node: ast.stmt) -> Iterator[str]:
-    """What a statement binds at module level, those inside `if`, `try` and `with` included."""
-    yield from bound_names(node) if not hasattr(node, "body") or hasattr(node, "name") else ()
-    if not isinstance(node, Function | ast.ClassDef):
-        for child in ast.iter_child_nodes(node):
-            inner = child.body if isinstance(child, ast.ExceptHandler) else [child]
-            for one in inner:
-                if isinstance(one, ast.stmt):
-                    yield from _all_bound(one)
 
 
 def _classes(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.ClassDef]]:
@@ -368,12 +261,3 @@ def _header(node: ast.ClassDef) -> str:
 
 def _is_docstring(node: ast.stmt, body: Sequence[ast.stmt]) -> bool:
     return node is body[0] and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _is_autouse(node: ast.stmt) -> bool:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return any(
-        isinstance(decorator, ast.Call)
-        and any(keyword.arg in ("autouse", None) for keyword in decorator.keywords)
-        for decorator in decorators
-    )

@@ -7,8 +7,9 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from utboost_action.generation.additions import Addition, AdditionKind, import_pairs, test_methods
+from utboost_action.generation.additions import Addition, AdditionKind, test_methods
 from utboost_action.generation.gates import Gate, RejectedError
+from utboost_action.generation.statements import import_pairs
 from utboost_action.generation.syntax import (
     Function,
     UnusableSourceError,
